@@ -43,11 +43,25 @@ export type NodeInput = ({ readonly deliver: Sent } | { readonly choice: string 
   readonly step?: number
 }
 
-/** Equal for inputs that have the same effect on a node. */
-export const keyOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.content : input.choice)
+/** Two inputs that enter a node in one step, before it runs: messages, or a message and its timer. */
+export interface Overlap {
+  readonly overlap: readonly [NodeInput, NodeInput]
+}
 
-/** Label of an input. */
-export const labelOf = (input: NodeInput): string => ('deliver' in input ? input.deliver.label : input.choice)
+/** What a node is given in one step. */
+export type NodeEntry = NodeInput | Overlap
+
+/** Equal for entries that have the same effect on a node. */
+export const keyOf = (entry: NodeEntry): string => {
+  if ('overlap' in entry) return `overlap ${entry.overlap.map(keyOf).join(' & ')}`
+  return 'deliver' in entry ? entry.deliver.content : entry.choice
+}
+
+/** Label of an entry. */
+export const labelOf = (entry: NodeEntry): string => {
+  if ('overlap' in entry) return `overlap ${entry.overlap.map(labelOf).join(' & ')}`
+  return 'deliver' in entry ? entry.deliver.label : entry.choice
+}
 
 /** What is seen of a node alone after its start or after an input. Plain data. */
 export interface NodeSight {
@@ -108,10 +122,10 @@ export interface NodeSystem {
   /** Goes back to a marked state, in place. Returns whether that was possible; if not, it must begin anew. */
   goBack?(mark: NodeMark): boolean
   /**
-   * Gives the node an input; `undefined` if it cannot take it, for example a segment of a connection that it does not
+   * Gives the node an input, or two at once; `undefined` if it cannot take it, for example a segment of a connection that it does not
    * have. If a client uses another node, it must begin anew or go back.
    */
-  enter(input: NodeInput): Promise<NodeSight | UsesOthers | undefined>
+  enter(entry: NodeEntry): Promise<NodeSight | UsesOthers | undefined>
 }
 
 /** The nodes of a system, for a search that executes each alone. */
@@ -121,6 +135,8 @@ export interface Nodes<State> {
   readonly abstraction: Abstraction
   /** How many faults of each kind may happen in an execution; none by default. */
   readonly faults?: Readonly<Partial<Record<ChoiceKind, number>>>
+  /** How often in an execution two inputs may enter a node in one step; 0 by default. */
+  readonly overlaps?: number
   /**
    * One of the nodes. Several may be used in turns, but not the whole system: afterwards each of them must begin again, or go
    * back to a mark.

@@ -1,4 +1,4 @@
-import { labelOf, type NodeInput } from './node-system.ts'
+import { labelOf, type NodeEntry } from './node-system.ts'
 
 /**
  * The state in which an execution of the whole system begins, by name. It does not say how to get there: a cell uses the
@@ -33,7 +33,7 @@ export interface NodeStart {
    * system. Empty if it begins with its start.
    */
   readonly after: readonly string[]
-  readonly inputs: readonly NodeInput[]
+  readonly inputs: readonly NodeEntry[]
 }
 
 export const initial: Start = { at: 'initial' }

@@ -110,9 +110,10 @@ export class Cluster implements System<GlobalState> {
     return new Beside(this.#stage, this.#driver, system, this.#seed)
   }
 
-  #nodesBy({ fingerprint, faults }: ResolvedSystem, searched?: ResolvedSystem): Nodes<GlobalState> {
+  #nodesBy({ fingerprint, faults, overlap }: ResolvedSystem, searched?: ResolvedSystem): Nodes<GlobalState> {
     return {
       faults,
+      overlaps: overlap,
       names: this.#nodes.map(({ name }) => name),
       abstraction: fingerprint === 'observed' ? 'observed' : 'history',
       alone: name => this.#driver.aloneOf(this.#stage.named(name), searched),

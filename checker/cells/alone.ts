@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import type { Budget } from '../budget.ts'
 import { Diverged } from '../errors.ts'
-import { keyOf, labelOf, type NodeInput, type NodeSight, type NodeSystem, type Nodes } from '../node-system.ts'
+import { keyOf, labelOf, type NodeEntry, type NodeSight, type NodeSystem, type Nodes } from '../node-system.ts'
 import type { Checkpoint } from '../system.ts'
 import { NodeMarks } from './node-marks.ts'
 import type { NodeOutcome, NodeTask } from './task.ts'
@@ -160,7 +160,7 @@ export class Solo {
 const beginOf = (after: readonly string[], variant: number): string => `${variant} ${hash('sha1', after.join('\n'))}`
 
 /** Names of the states on a way, the first one included. */
-const keysOf = (name: string, begin: string, inputs: readonly NodeInput[]): string[] => {
+const keysOf = (name: string, begin: string, inputs: readonly NodeEntry[]): string[] => {
   const keys = [`${name} ${begin}`]
   for (const input of inputs) keys.push(hash('sha1', `${keys.at(-1)} ${keyOf(input)}`, 'base64'))
   return keys

@@ -4,10 +4,13 @@ import { labelOf, nodeOf } from '../../checker/happening/happenings.ts'
 import { meaningIn, numbersApart } from '../../checker/labels.ts'
 import {
   connectionOf,
+  labelOf as labelOfEntry,
+  type NodeEntry,
   type NodeInput,
   type NodeMark,
   type NodeSight,
   type NodeSystem,
+  type Overlap,
   type Sent,
   type UsesOthers,
 } from '../../checker/node-system.ts'
@@ -147,11 +150,12 @@ export class Alone implements NodeSystem {
   }
 
   /** @throws Unfaithful if the network was not faithful, or somebody else killed the node */
-  async enter(input: NodeInput): Promise<NodeSight | UsesOthers | undefined> {
-    const option = 'deliver' in input ? this.#delivery(input.deliver) : this.#choice(input.choice)
+  async enter(entry: NodeEntry): Promise<NodeSight | UsesOthers | undefined> {
+    const option = 'overlap' in entry ? this.#overlap(entry) : this.#optionOf(entry)
     if (option === undefined) return undefined
+    const step = 'step' in entry ? entry.step : undefined
     try {
-      return await faithfully(this.#stage, option.choice.label, () => this.#carryOut(option, input.step))
+      return await faithfully(this.#stage, option.choice.label, () => this.#carryOut(option, step))
     } catch (error) {
       // A client that uses another node is not an event of a single node.
       if (error instanceof NoSuchNode) return { usesOthers: error.who }
@@ -159,6 +163,19 @@ export class Alone implements NodeSystem {
       if (error instanceof ConfigError) return undefined
       throw error
     }
+  }
+
+  #optionOf(input: NodeInput): Option | undefined {
+    return 'deliver' in input ? this.#delivery(input.deliver) : this.#choice(input.choice)
+  }
+
+  #overlap(entry: Overlap): Option | undefined {
+    const options = entry.overlap.map(input => this.#optionOf(input))
+    const inputs = options.flatMap(option => (option?.action.do === 'inputs' ? [option.action.inputs] : []))
+    if (inputs.length < options.length) return undefined
+    // The budget for it is the search's, not the node's.
+    const choice = { ...options[0]!.choice, label: labelOfEntry(entry) }
+    return { choice, action: { do: 'inputs', node: this.#name, inputs: inputs.flat() } }
   }
 
   /** @param step of the recorded run, whose time it is then */

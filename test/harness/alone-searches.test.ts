@@ -137,3 +137,21 @@ test('a message that does not arrive in time, as in a partition, is a timer that
   const verdict = await checkAlone(asking, { patient }, impatient)
   expect(verdict).toMatchObject({ verdict: 'violated', property: 'patient', discovery: { by: 'deviations' } })
 })
+
+test('two datagrams that enter a node at once are found', async () => {
+  const turning = `
+    const socket = require('node:dgram').createSocket('udp4')
+    const { PEER } = process.env
+    let inTurn = 0
+    socket.on('message', () => {
+      console.log(JSON.stringify({ got: (inTurn += 1) }))
+      setImmediate(() => (inTurn = 0))
+    })
+    socket.bind(5000, () => PEER && socket.send('hello', 5000, PEER))`
+  const apart = always<GlobalState>(state => gotOf(state, 'b') < 2)
+  const nodes = { ...asking.nodes, c: asking.nodes.a }
+  const verdict = await checkAlone({ nodes }, { apart }, turning)
+  expect(verdict).toMatchObject({ verdict: 'violated', property: 'apart', discovery: { by: 'deviations' } })
+  expect(verdict.schedule).toEqual([expect.stringMatching(/^overlap a→b #1 .* & c→b #1 /)])
+  expect(await checkAlone({ nodes, overlap: 0 }, { apart }, turning)).toMatchObject({ verdict: 'held' })
+})

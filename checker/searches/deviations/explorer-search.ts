@@ -1,7 +1,7 @@
 import type { Properties } from '../../cells/executor.ts'
 import type { NodeOutcome, NodeTask, TaskOutcome } from '../../cells/task.ts'
 import { Diverged, UsageError } from '../../errors.ts'
-import type { NodeInput, Nodes } from '../../node-system.ts'
+import type { NodeEntry, Nodes } from '../../node-system.ts'
 import { after, labelsTo, startAsOffered } from '../../start.ts'
 import type { Experience } from '../experience.ts'
 import { Begin } from '../local/beginning.ts'
@@ -169,7 +169,7 @@ export class ExplorerSearch<State> implements Search {
     return execution
   }
 
-  #taskOf(state: LocalState, more: readonly NodeInput[]): NodeTask {
+  #taskOf(state: LocalState, more: readonly NodeEntry[]): NodeTask {
     const node = this.#options.nodes.names[state.node]!
     const inputs = [...this.#begin.inputsOf(state.node), ...this.#table.inputsTo(state), ...more]
     return { start: { at: 'node', node, after: this.#begin.after, inputs } }

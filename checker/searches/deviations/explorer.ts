@@ -1,4 +1,4 @@
-import type { NodeInput, NodeSight, Nodes } from '../../node-system.ts'
+import type { NodeEntry, NodeSight, Nodes } from '../../node-system.ts'
 import type { Property } from '../../property.ts'
 import { Buckets } from '../local/buckets.ts'
 import type { Before } from '../local/order.ts'
@@ -11,7 +11,7 @@ import { inputKey, type LocalState, type Outcome, type Table } from './table.ts'
 /** An input of a node alone, whose outcome is not known. */
 export interface Ask {
   readonly state: LocalState
-  readonly input: NodeInput
+  readonly input: NodeEntry
 }
 
 /** A way to something that looks wrong. Only the whole system can tell whether it is. */
@@ -30,7 +30,7 @@ export interface Suspicion {
 export type ExplorerOrder = 'deviations' | 'consequence'
 
 export interface ExplorerOptions<State> {
-  readonly nodes: Pick<Nodes<State>, 'names' | 'join' | 'faults'>
+  readonly nodes: Pick<Nodes<State>, 'names' | 'join' | 'faults' | 'overlaps'>
   readonly properties: Readonly<Record<string, Property<State>>>
   readonly table: Table
   /** `deviations` by default. */
@@ -55,6 +55,8 @@ export interface ExplorerOptions<State> {
  * (CrystalBall, figure 8). In others that counts as so many deviations: it leads to chains that are mostly known.
  */
 const knownOwnCost = 2
+/** Two inputs that enter a node at once count as so many: there are as many pairs as the square of what may come next. */
+const overlapCost = 2
 /** At most this many ways to one combination of states are suspected: the others fail mostly for the same reason. */
 const suspicionsPerLocalsMax = 3
 /** At most this many states of the system are kept. Each takes some hundred bytes. */
@@ -67,9 +69,9 @@ interface Work {
   readonly cost: number
   /**
    * `prompt`: what comes next in a prompt network. `deviations`: what else may come. `again`: what nodes do by themselves in
-   * states in which that was followed already. `all`: all messages, and what nodes in new states do by themselves.
+   * states in which that was followed already. `overlaps`: two inputs at once. `all`: all messages, and what nodes in new states do by themselves.
    */
-  readonly part: 'prompt' | 'deviations' | 'again' | 'all'
+  readonly part: 'prompt' | 'deviations' | 'again' | 'overlaps' | 'all'
   /** Of `again`: the nodes that act by themselves, and those that faults befall. */
   readonly again?: Befallen
 }
@@ -206,7 +208,7 @@ export class Explorer<State> {
   #follow(pending: Pending): void {
     const { work, answers } = pending
     const asks = new Map<string, Ask>()
-    const known = (state: LocalState, input: NodeInput): Outcome | undefined => {
+    const known = (state: LocalState, input: NodeEntry): Outcome | undefined => {
       const key = answerKey({ state, input })
       const outcome = answers.get(key) ?? this.#options.table.get(state, input)
       if (outcome === undefined) asks.set(key, { state, input })
@@ -223,8 +225,12 @@ export class Explorer<State> {
     }
     if (asks.size > 0) return
     for (const move of moves) this.#arrive(move, work)
-    if (part === 'prompt') this.#wait({ point, cost: point.cost + 1, part: 'deviations' })
-    if (part !== 'again') this.#followed(work, befallen)
+    if (part === 'prompt') {
+      this.#wait({ point, cost: point.cost + 1, part: 'deviations' })
+      if (!isQuiet(point) && this.#moves.canOverlap(point))
+        this.#wait({ point, cost: point.cost + overlapCost, part: 'overlaps' })
+    }
+    if (part !== 'again' && part !== 'overlaps') this.#followed(work, befallen)
   }
 
   #wait(work: Work): void {
@@ -264,6 +270,10 @@ export class Explorer<State> {
   *#movesOf({ point, part }: Work, { acting, failing }: Befallen, known: Known): Generator<Move, void> {
     const moves = this.#moves
     const places = deliverable(point)
+    if (part === 'overlaps') {
+      yield* moves.overlapping(point, places, known)
+      return
+    }
     const isNow = (index: number) => (part === 'prompt' ? index === 0 : part === 'deviations' ? index > 0 : true)
     if (part !== 'again')
       for (const [index, place] of places.entries()) if (isNow(index)) yield* moves.delivering(point, place, known)
@@ -331,6 +341,6 @@ export class Explorer<State> {
 /** Whether nothing is on its way to a node that is up. */
 const isQuiet = ({ inFlight, locals }: Point): boolean => !inFlight.some(({ to }) => !locals[to]!.isDown)
 
-const keyOfLocal = (index: number, spent: number): number => index * 100_000 + spent
+const keyOfLocal = (index: number, spent: number): number => index * 1_000_000 + spent
 
 const answerKey = ({ state, input }: Ask): string => `${state.index} ${inputKey(input)}`

@@ -1,13 +1,13 @@
 import { faultKinds, isFault } from '../../happening/kinds.ts'
 import { readLabel } from '../../labels.ts'
 import { saidBy } from '../../likeness.ts'
-import { connectionOf, type NodeInput, type Nodes } from '../../node-system.ts'
+import { connectionOf, type NodeEntry, type NodeInput, type Nodes } from '../../node-system.ts'
 import type { Choice } from '../../system.ts'
 import { isFirst, type Point, type Step } from './point.ts'
 import type { Flying, LocalState, Outcome } from './table.ts'
 
 /** What an input of a local state leads to; undefined if that has still to be learned. */
-export type Known = (state: LocalState, input: NodeInput) => Outcome | undefined
+export type Known = (state: LocalState, input: NodeEntry) => Outcome | undefined
 
 /** What may happen next: the states and messages after it, and the faults until then. */
 export interface Move {
@@ -34,13 +34,15 @@ interface Limits {
   readonly within?: ReadonlySet<string> | undefined
 }
 
+/** Kinds of steps with a budget. How many of each happened is a digit of `spent`. */
+const spendable: readonly Choice['kind'][] = [...faultKinds, 'overlap']
 /** Connections being opened in one step; a bound in case that requests and answers never end. */
 const openingsMax = 64
 
 /** What may happen in a state of the system. Outcomes that are not known are left out: they have to be learned first. */
 export class Moves {
   readonly #names: readonly string[]
-  /** How many faults of each kind may happen. */
+  /** How many faults of each kind may happen, and how often two inputs may enter a node at once. */
   readonly #budget: readonly number[]
   readonly #prevented: ReadonlySet<string>
   /** By message or choice, whether it is kept from happening. */
@@ -53,13 +55,13 @@ export class Moves {
 
   /** @param limits as those of an `Explorer` */
   constructor(
-    { names, faults = {} }: Pick<Nodes<never>, 'names' | 'faults'>,
+    { names, faults = {}, overlaps = 0 }: Pick<Nodes<never>, 'names' | 'faults' | 'overlaps'>,
     { prevented = new Set(), within }: Limits,
   ) {
     this.#names = names
     this.#isActor = names.map(name => within?.has(name) ?? true)
     this.actors = [...names.keys()].filter(node => this.#isActor[node])
-    this.#budget = faultKinds.map(kind => Math.min(9, faults[kind] ?? 0))
+    this.#budget = spendable.map(kind => Math.min(9, kind === 'overlap' ? overlaps : (faults[kind] ?? 0)))
     this.#prevented = prevented
   }
 
@@ -93,6 +95,33 @@ export class Moves {
       const step = { does: message, prefix: `${kind} `, sent: kind === 'drop' ? [] : [message] }
       const inFlight = kind === 'drop' ? point.inFlight.toSpliced(place, 1) : [...point.inFlight, message]
       yield { locals: point.locals, inFlight, steps: [step], spent: spentWith(point.spent, kind) }
+    }
+  }
+
+  /** Whether two inputs may enter a node at once. */
+  canOverlap({ spent }: Point): boolean {
+    return this.#mayHappen(spent, 'overlap')
+  }
+
+  /** Two of the messages at these places, or one and a timer, enter a node at once, in either order. */
+  *overlapping(point: Point, places: readonly number[], known: Known): Generator<Move, void> {
+    const { inFlight, locals } = point
+    const spent = spentWith(point.spent, 'overlap')
+    for (const node of this.actors) {
+      const { enabled } = locals[node]!
+      const messages = places.flatMap(place => (inFlight[place]!.to === node ? [inFlight[place]!] : []))
+      if (messages.length === 0) continue
+      const timers = enabled.flatMap(({ kind, label }) => (kind === 'timer' ? [label] : []))
+      const inputs = [...messages, ...timers].filter(does => !this.#isPrevented(does))
+      for (const first of inputs)
+        for (const second of inputs) {
+          if (first === second || (typeof first === 'string' && typeof second === 'string')) continue
+          const draft = draftOf(point)
+          draft.inFlight = inFlight.filter(message => message !== first && message !== second)
+          const overlap = [inputOf(first), inputOf(second)] as const
+          const entered = this.#enter(draft, node, { overlap }, [first, second], known)
+          yield* this.#opened(entered, spent, known)
+        }
     }
   }
 
@@ -188,8 +217,8 @@ export class Moves {
   #enter(
     draft: Draft,
     node: number,
-    input: NodeInput,
-    does: string | Flying | undefined,
+    input: NodeEntry,
+    does: Step['does'] | undefined,
     known: Known,
     mayVanish = false,
   ): Draft | undefined {
@@ -220,7 +249,7 @@ export class Moves {
   }
 
   #mayHappen(spent: number, kind: Choice['kind']): boolean {
-    const place = faultKinds.indexOf(kind)
+    const place = spendable.indexOf(kind)
     return Math.floor(spent / 10 ** place) % 10 < this.#budget[place]!
   }
 }
@@ -233,6 +262,9 @@ export const deliverable = ({ inFlight, locals }: Point): number[] => {
   return places
 }
 
+const inputOf = (does: Flying | string): NodeInput =>
+  typeof does === 'string' ? { choice: does } : { deliver: does.sent }
+
 const draftOf = ({ locals, inFlight }: Point): Draft => ({ locals, inFlight, steps: [] })
 
-const spentWith = (spent: number, kind: Choice['kind']): number => spent + 10 ** faultKinds.indexOf(kind)
+const spentWith = (spent: number, kind: Choice['kind']): number => spent + 10 ** spendable.indexOf(kind)

@@ -26,12 +26,14 @@ export const labelsOfSteps = (
   }
   for (const sent of inFlight) hold(known(sent), sent.label)
   const order: string[] = []
+  const labelOf = (does: string | Flying, isKept = false): string => {
+    if (typeof does === 'string') return does
+    const held = labels.get(does)
+    return (isKept ? held?.[0] : held?.shift()) ?? does.sent.label
+  }
   for (const { does, prefix = '', sent } of steps) {
-    if (typeof does === 'string') order.push(does)
-    else {
-      const held = labels.get(does)
-      order.push(`${prefix}${(prefix === 'duplicate ' ? held?.[0] : held?.shift()) ?? does.sent.label}`)
-    }
+    if (typeof does === 'object' && 'length' in does) order.push(`overlap ${labelOf(does[0])} & ${labelOf(does[1])}`)
+    else order.push(`${prefix}${labelOf(does, prefix === 'duplicate ')}`)
     for (const message of sent) {
       const way = `${message.sent.from}→${message.sent.to}`
       const ordinal = (sentBefore.get(way) ?? 0) + 1

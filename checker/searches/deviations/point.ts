@@ -1,8 +1,8 @@
 import type { Flying, LocalState } from './table.ts'
 
-/** A step of the whole system: its label, or the message that it delivers; and what the node sent. */
+/** A step of the whole system: its label, or the message that it delivers, or both of two inputs at once; and what the node sent. */
 export interface Step {
-  readonly does: string | Flying
+  readonly does: string | Flying | readonly [string | Flying, string | Flying]
   /** `drop ` or `duplicate `, before the label of the message. */
   readonly prefix?: string
   readonly sent: readonly Flying[]
@@ -14,7 +14,7 @@ export interface Point {
   readonly locals: readonly LocalState[]
   /** In the order in which they were sent. */
   readonly inFlight: readonly Flying[]
-  /** How many faults of each kind have happened, as digits. */
+  /** How many faults of each kind have happened, and how often two inputs entered a node at once, as digits. */
   readonly spent: number
   /** By how many deviations from what a prompt network does next it is reached. */
   readonly cost: number

@@ -2,13 +2,13 @@ import type { Budget } from '../../budget.ts'
 import type { Solo } from '../../cells/alone.ts'
 import type { Properties } from '../../cells/executor.ts'
 import { Diverged } from '../../errors.ts'
-import type { NodeInput, NodeSight, Nodes } from '../../node-system.ts'
+import type { NodeEntry, NodeSight, Nodes } from '../../node-system.ts'
 import { Begin } from '../local/beginning.ts'
 import { Explorer, type ExplorerOrder, type Suspicion } from './explorer.ts'
 import type { LocalState, Table } from './table.ts'
 
 export interface PredictOptions<State> {
-  readonly nodes: Pick<Nodes<State>, 'names' | 'join' | 'faults'>
+  readonly nodes: Pick<Nodes<State>, 'names' | 'join' | 'faults' | 'overlaps'>
   readonly properties: Properties<State>
   /** `deviations` by default. */
   readonly order?: ExplorerOrder
@@ -61,7 +61,7 @@ export const predict = async <State>(options: PredictOptions<State>): Promise<Pr
     beginning.learn((await options.solo.perform(task, begin.variant, options.budget)).last)
   const roots = beginning.nodes.map(({ sight }, node) => table.begin(node, sight))
   const explorer = new Explorer(options, roots, beginning.before)
-  const enter = async (state: LocalState, input: NodeInput): Promise<NodeSight | undefined> => {
+  const enter = async (state: LocalState, input: NodeEntry): Promise<NodeSight | undefined> => {
     const inputs = [...beginning.inputsOf(state.node), ...table.inputsTo(state), input]
     const start = { at: 'node', node: nodes.names[state.node]!, after: beginning.after, inputs } as const
     try {

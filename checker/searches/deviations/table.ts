@@ -1,4 +1,4 @@
-import { keyOf, type NodeInput, type NodeSight, type Sent } from '../../node-system.ts'
+import { keyOf, type NodeEntry, type NodeSight, type Sent } from '../../node-system.ts'
 import type { Choice, Finding } from '../../system.ts'
 
 /** A message, once for all that look the same. */
@@ -23,7 +23,7 @@ export interface LocalState {
   readonly resets: readonly Choice[]
   readonly isDown: boolean
   /** How it was first reached from where its node begins now; undefined for the state in which it begins. */
-  way: { readonly from: LocalState; readonly input: NodeInput } | undefined
+  way: { readonly from: LocalState; readonly input: NodeEntry } | undefined
   /** Which beginning of its node `way` begins at. */
   since: number
   /** By the key of an input, what is remembered of it. */
@@ -102,21 +102,21 @@ export class Table {
   }
 
   /** @param state one that is reached from where its node begins now */
-  get(state: LocalState, input: NodeInput): Outcome | undefined {
+  get(state: LocalState, input: NodeEntry): Outcome | undefined {
     state.usedAt = ++this.#now
     const outcome = state.out.get(inputKey(input))
     if (outcome?.to) this.#reach(outcome.to, state, input)
     return outcome
   }
 
-  #reach(to: LocalState, from: LocalState, input: NodeInput): void {
+  #reach(to: LocalState, from: LocalState, input: NodeEntry): void {
     if (to.since === this.#sinceOf(to.node)) return
     to.since = this.#sinceOf(to.node)
     to.way = { from, input }
   }
 
   /** Learns what an input led to; `sight` is undefined if the node could not take it. */
-  learn(from: LocalState, input: NodeInput, sight: NodeSight | undefined): Outcome {
+  learn(from: LocalState, input: NodeEntry, sight: NodeSight | undefined): Outcome {
     const outcome = this.#outcomeOf(from, input, sight)
     this.#learned += 1
     if (this.#forgets(this.#learned)) return outcome
@@ -129,13 +129,13 @@ export class Table {
   }
 
   /** Inputs by which a state is reached from where its node begins. */
-  inputsTo(state: LocalState): NodeInput[] {
-    const inputs: NodeInput[] = []
+  inputsTo(state: LocalState): NodeEntry[] {
+    const inputs: NodeEntry[] = []
     for (let { way } = state; way; way = way.from.way) inputs.push(way.input)
     return inputs.reverse()
   }
 
-  #outcomeOf(from: LocalState, input: NodeInput, sight: NodeSight | undefined): Outcome {
+  #outcomeOf(from: LocalState, input: NodeEntry, sight: NodeSight | undefined): Outcome {
     if (sight === undefined) return { to: undefined, sent: [] }
     const sent = sight.sent.map(each => this.message(each))
     const [finding] = sight.findings
@@ -168,5 +168,7 @@ export class Table {
 }
 
 /** Messages that look the same have the same effect. */
-export const inputKey = (input: NodeInput): string =>
-  'deliver' in input ? (input.deliver.alike ?? input.deliver.content) : keyOf(input)
+export const inputKey = (entry: NodeEntry): string => {
+  if ('overlap' in entry) return `overlap ${entry.overlap.map(inputKey).join(' & ')}`
+  return 'deliver' in entry ? (entry.deliver.alike ?? entry.deliver.content) : keyOf(entry)
+}

@@ -1,5 +1,5 @@
 import type { NodeOutcome } from '../../cells/task.ts'
-import type { NodeInput } from '../../node-system.ts'
+import type { NodeEntry } from '../../node-system.ts'
 import { type SearchName, searchNames } from '../search.ts'
 
 /** Which clients use several nodes, so that no node alone can be called by them. */
@@ -8,7 +8,7 @@ export class ClientsAlone {
   readonly #called = new Map<string, Set<number>>()
   readonly #usingOthers = new Map<string, Set<number>>()
 
-  learn(node: number, input: NodeInput, { last, usesOthers }: NodeOutcome): void {
+  learn(node: number, input: NodeEntry, { last, usesOthers }: NodeOutcome): void {
     if (usesOthers !== undefined) noteIn(this.#usingOthers, usesOthers, node)
     const [, client] = ('choice' in input && /^client (.*)$/s.exec(input.choice)) || []
     if (last && client !== undefined) noteIn(this.#called, `clients.${client}`, node)

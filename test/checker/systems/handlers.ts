@@ -1,4 +1,4 @@
-import type { NodeInput, NodeSight, NodeSystem, Nodes, Sent } from '../../../checker/node-system.ts'
+import type { NodeEntry, NodeSight, NodeSystem, Nodes, Sent } from '../../../checker/node-system.ts'
 import type { Choice, ChoiceKind, Finding, System } from '../../../checker/system.ts'
 import { choiceOf } from './model.ts'
 
@@ -142,7 +142,8 @@ class HandlerNode<Local> implements NodeSystem {
     return this.#see(this.#handlers.initial(this.#name))
   }
 
-  async enter(input: NodeInput) {
+  async enter(input: NodeEntry) {
+    if ('overlap' in input) return undefined
     this.#onInput()
     if ('choice' in input) {
       const own = this.#handlers.own(this.#state!, this.#name).find(({ label }) => label === input.choice)
