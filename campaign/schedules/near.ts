@@ -1,4 +1,5 @@
 import type { Executor } from '../../checker/cells/executor.ts'
+import { beHealthy, goOnHealthy, isHealthy } from '../../checker/cells/healthy.ts'
 import { walk } from '../../checker/cells/walk.ts'
 import { chooserOf } from '../../checker/choosers/named.ts'
 import { Surprises } from '../../checker/choosers/surprise.ts'
@@ -34,7 +35,8 @@ export interface Nearby {
 }
 
 /**
- * Executes a schedule perturbed at one step, followed by a walk of the same length. Afterwards, the executor knows
+ * Executes a schedule perturbed at one step, followed by a walk of the same length. A property of a healthy network is judged
+ * in one that is healthy then, or from the step of the schedule on that made it so. Afterwards, the executor knows
  * whether anything was violated.
  *
  * @param variant which random numbers the nodes draw
@@ -57,8 +59,10 @@ export const executeNear = async <State>(
     weights,
     new Surprises([]),
   )
-  await walk(executor, chooser, labels.length, () => isOver(executor))
-  return { isNear: executed >= nearShare * labels.length, executed }
+  if (!isHealthy(executor)) await walk(executor, chooser, labels.length, () => isOver(executor))
+  await beHealthy(executor, executor.judgedHealthy)
+  await goOnHealthy(executor)
+  return { isNear: executed >= nearShare * labels.length && executor.undecided.size === 0, executed }
 }
 
 const isOver = <State>({ violation, broken }: Executor<State>) => violation !== undefined || broken

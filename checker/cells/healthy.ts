@@ -21,6 +21,12 @@ export const beHealthy = async <State>(executor: Executor<State>, properties: re
   return true
 }
 
+/** The steps that were chosen: once a network is healthy it goes on by itself, whatever was done before. */
+export const untilHealthy = (labels: readonly string[]): readonly string[] => {
+  const place = labels.indexOf('healthy')
+  return place === -1 ? labels : labels.slice(0, place + 1)
+}
+
 /** Whether the network was made healthy in this execution. */
 export const isHealthy = <State>({ schedule }: Pick<Executor<State>, 'schedule'>): boolean =>
   schedule.some(({ kind }) => kind === 'healthy')

@@ -1,5 +1,6 @@
 import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
+import { untilHealthy } from '../cells/healthy.ts'
 import type { Arrival, TaskOutcome } from '../cells/task.ts'
 import { isFault } from '../happening/kinds.ts'
 import { labelsOf } from '../labels.ts'
@@ -263,12 +264,6 @@ class Minimiser {
       !isShifted && this.#failed.some(failed => comesToTheSame(labels, failed))
     return all.filter(({ index, key, labels }) => !this.#tried.has(key) && isFirst(index, key) && !isKnown(labels))
   }
-}
-
-/** Once a network is healthy it goes on by itself, whatever was dropped before. */
-const untilHealthy = (labels: readonly string[]): readonly string[] => {
-  const place = labels.indexOf('healthy')
-  return place === -1 ? labels : labels.slice(0, place + 1)
 }
 
 /** What was executed behind the steps that are kept, by places behind them. */

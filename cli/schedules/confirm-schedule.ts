@@ -3,6 +3,7 @@ import { boundOfNone, executeNear, manners, perturbation } from '../../campaign/
 import type { Schedule } from '../../campaign/schedules/schedule.ts'
 import { Budget, BudgetSpent } from '../../checker/budget.ts'
 import { Executor, type Properties } from '../../checker/cells/executor.ts'
+import { untilHealthy } from '../../checker/cells/healthy.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { walk } from '../../checker/cells/walk.ts'
 import { chooserOf } from '../../checker/choosers/named.ts'
@@ -91,7 +92,8 @@ class Around {
     const { system, cluster, signal } = this.#session
     const { milliseconds, executions, seed } = this.#options
     const random = new Random(seed)
-    const { labels, kind } = this.#schedule
+    const { kind } = this.#schedule
+    const labels = untilHealthy(this.#schedule.labels)
     // A schedule of a violation in the initial state has no step.
     const places = Math.max(1, labels.length)
     const executor = new Executor(cluster, this.#properties)
@@ -136,7 +138,7 @@ class Around {
   /** Tests whether a liveness property can hold again after an execution. */
   async #lookForDeath(executor: Executor<GlobalState>, variant: number): Promise<Confirmed | undefined> {
     const { kind, property, criticalTransition } = this.#schedule
-    if (kind !== 'liveness' || executor.broken) return undefined
+    if (kind !== 'liveness' || executor.broken || executor.judgedHealthy.length > 0) return undefined
     const schedule = executor.labels()
     const length = criticalTransition?.walkLength ?? walkLengthMin
     const chooser = chooserOf({ chooser: 'healthy', seed: 1, length }, this.#session.system.weights, new Surprises([]))

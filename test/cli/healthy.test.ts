@@ -53,6 +53,16 @@ test('what only a timer before its time would heal is found in a healthy network
   const mended = await regress({ MENDED: '1' })
   expect(mended.exitCode, String(mended.stdout)).toBe(0)
   expect(JSON.parse(String(mended.stdout)).schedules).toEqual([expect.objectContaining({ outcome: 'passes' })])
+  const confirm = async (env = {}) => {
+    const { stdout } = await start(directory, ['confirm', kept, '--executions', '60', '--json'], { env })
+    return JSON.parse(String(stdout).split('\n').at(-1)!)
+  }
+  const present = await confirm()
+  expect(present).toMatchObject({ outcome: 'fails', message: expect.stringContaining('in a healthy network') })
+  expect(await lastnail(directory, 'replay', present.trace)).toMatchObject({ code: 1 })
+  const healed = await confirm({ MENDED: '1' })
+  expect(healed).toMatchObject({ outcome: 'passes', executions: 60 })
+  expect(healed.near).toBeGreaterThan(10)
   const { schedule, seed, variant, clocksStart } = found
   const asTest = { schedule, seed, variant, clocksStart }
   await expect(join(directory, 'lock.config.ts')).not.toHold(asTest)
