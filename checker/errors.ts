@@ -45,6 +45,11 @@ export class Diverged extends Error {
   }
 }
 
+/** The recorded choices were executed, but a step had another result than recorded. */
+export class Differs extends Error {
+  override readonly name = 'Differs'
+}
+
 /** Earlier versions delivered each frame by itself, so their schedules have a step for each. */
 const aboutFrames = (expected: string, enabled: readonly string[]): string =>
   enabled.some(label => label.startsWith(`${expected} | `))

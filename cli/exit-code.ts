@@ -1,6 +1,6 @@
 import { QueueLacks, QueueRefused } from '../campaign/queue/error.ts'
 import { BudgetSpent } from '../checker/budget.ts'
-import { Diverged, DoesNotStart, UsageError } from '../checker/errors.ts'
+import { Differs, Diverged, DoesNotStart, UsageError } from '../checker/errors.ts'
 import { isDefect, placeInConfiguration } from '../checker/frames.ts'
 import { thrown } from '../checker/show.ts'
 import { TraceError } from '../checker/trace/error.ts'
@@ -10,7 +10,6 @@ import { NoSpace, requireSpace, UnsafeRunRoot } from '../harness/files/run-root.
 import { SystemError } from '../proxy/libc.ts'
 import { ReportError } from '../report/error.ts'
 import { TopologyError } from '../topologies/error.ts'
-import { Differs } from './traces/comparison.ts'
 
 /** The command's exit codes. */
 export const exitCode = {

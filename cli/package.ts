@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
-/** Sources are one directory below it; what is built of them is two below. */
-export const packageRoot = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../' : '../../', import.meta.url))
+/** The nearest directory above that is a package: sources, what is built of them and what is bundled lie at different depths. */
+const rootAbove = (directory: string): string =>
+  existsSync(join(directory, 'package.json')) ? `${directory}/` : rootAbove(dirname(directory))
+
+export const packageRoot = rootAbove(import.meta.dirname)
 
 export const version: string = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')).version

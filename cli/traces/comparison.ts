@@ -1,15 +1,10 @@
 import { shownApart, shownList } from '../../checker/brief.ts'
 import type { Observer } from '../../checker/cells/executor.ts'
-import { DoesNotStart } from '../../checker/errors.ts'
+import { Differs, DoesNotStart } from '../../checker/errors.ts'
 import { show } from '../../checker/history/show.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { GlobalState } from '../../harness/config.ts'
 import type { StepReader } from './step-reader.ts'
-
-/** The recorded choices were executed, but a step had another result than recorded. */
-export class Differs extends Error {
-  override readonly name = 'Differs'
-}
 
 /** An observer that throws `Differs` at the first step with another result than recorded. */
 export const compareWith = (recorded: readonly RecordedStep[], reader: StepReader): Observer<GlobalState> =>
