@@ -67,6 +67,18 @@ test('a local search begins where such a start has ended', async () => {
   expect(found).toMatchObject({ code: 1, stdout: expect.stringMatching(/^violated: safety neverAnswers$/m) })
 })
 
+test('a campaign checks such a service, and its schedule is kept and fails again', { timeout: 120_000 }, async () => {
+  const args = ['answers.config.ts', '--executions', '12', '--workers', '1', '--json']
+  const { code, stdout } = await lastnail(directory, 'campaign', ...args)
+  const { verdict, bugs } = JSON.parse(stdout.split('\n').at(-1)!)
+  expect({ code, verdict, bugs }).toMatchObject({ code: 1, verdict: 'violated', bugs: [{ property: 'neverAnswers' }] })
+  const again = await lastnail(directory, 'regress', bugs[0].file, '--json')
+  expect(again.code).toBe(1)
+  expect(JSON.parse(again.stdout.split('\n').at(-1)!)).toMatchObject({ schedules: [{ outcome: 'fails', executed: 1 }] })
+  const replayed = await lastnail(directory, 'replay', bugs[0].trace)
+  expect(replayed).toMatchObject({ code: 1, stdout: expect.stringContaining(began.join('\n')) })
+})
+
 test('a start that cannot end names who waits for whom', async () => {
   const { code, stderr } = await lastnail(directory, 'check', 'silent.config.ts', '--executions', '3')
   const what = 'a waits for redis:6378 and has not opened port 8080: it listens on no TCP port'

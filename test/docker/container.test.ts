@@ -70,6 +70,26 @@ describe.skipIf(reason)(`nodes in containers${reason ? ` (${reason})` : ''}`, ()
 
   const containers = () => daemon.docker.listContainers({ all: true })
 
+  test('a container that connects to its database and then listens starts, and its start is gone back to', async () => {
+    const database = "require('node:net').createServer(socket => socket.end('hi')).listen(6379)"
+    const service = `require('node:net').connect(6379, 'db').on('data', data => {
+      console.log(String(data))
+      require('node:http').createServer(() => {}).listen(8080)
+    })`
+    const nodes = { a: node(service, { listens: 8080 }), db: node(database, { listens: 6379 }) }
+    const { cluster } = await containersOf({ nodes })
+    for (let again = 0; again < 2; again++) {
+      expect(await cluster.reset()).toEqual([])
+      expect(cluster.details.started).toEqual([
+        'a→db #1 open :6379',
+        'db→a #1 accept :6379',
+        'db→a #2 2 bytes :6379 "hi"',
+      ])
+      expect(stdoutOf(cluster, 'a')).toEqual(['hi'])
+    }
+    expect(cluster.starts).toBe(2)
+  })
+
   test('an image runs as it says: user, directory, environment, command; its clock is held', async () => {
     const print =
       'console.log(process.getuid(), process.cwd(), process.env.FROM, process.env.HOSTNAME, process.pid, Date.now()); setInterval(() => {}, 1000)'
