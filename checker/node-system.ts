@@ -34,6 +34,10 @@ export interface Sent {
   readonly body: unknown
 }
 
+/** The same message at another position of its stream. */
+export const atPosition = (message: Sent, index: number): Sent =>
+  message.stream ? { ...message, content: `${message.alike} ${index}`, stream: { ...message.stream, index } } : message
+
 /** An input of a node: a message to receive, or the label of one of its own choices. */
 export type NodeInput = ({ readonly deliver: Sent } | { readonly choice: string }) & {
   /**

@@ -187,7 +187,8 @@ const outcome: z.ZodType<Outcome> = z.strictObject({
     .describe('what each search covered'),
   local: z
     .strictObject({
-      transitions: count.describe('inputs that were given to states of single nodes'),
+      transitions: count.describe('inputs of states of single nodes'),
+      executed: count.describe('those of them that processes were given'),
       localStates: count.describe('distinct states of single nodes'),
       systemStates: count.describe('combinations of them for which a property was evaluated'),
       soundnessChecks: count.describe('combinations for which an order of events was looked for'),

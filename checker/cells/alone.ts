@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Budget } from '../budget.ts'
 import { Diverged } from '../errors.ts'
 import { keyOf, labelOf, type NodeEntry, type NodeSight, type NodeSystem, type Nodes } from '../node-system.ts'
@@ -10,7 +10,6 @@ import type { NodeOutcome, NodeTask } from './task.ts'
 interface Present {
   /** Of each state on its way, the first one included. */
   readonly keys: string[]
-  readonly trail: string[]
   sight: NodeSight
 }
 
@@ -62,7 +61,7 @@ export class Solo {
     const keys = keysOf(name, beginOf(after, variant), inputs)
     const present = this.#onTheWay(name, keys) ?? (await this.#begin(name, after, variant, keys[0]!))
     this.#present.delete(name)
-    if (present === undefined) return { trail: [], last: undefined }
+    if (present === undefined) return { last: undefined }
     const node = this.#systemOf(name)
     const taken = present.keys.length - 1
     for (const [index, input] of inputs.slice(taken).entries()) {
@@ -76,7 +75,7 @@ export class Solo {
         if (isLast) {
           // A client that used another node may have changed this one before.
           if (sight === undefined && 'deliver' in input) this.#present.set(name, present)
-          return { trail: [...present.trail], last: undefined, ...sight }
+          return { last: undefined, ...sight }
         }
         throw new Diverged(
           taken + index + 1,
@@ -85,11 +84,10 @@ export class Solo {
         )
       }
       present.keys.push(keys[taken + index + 1]!)
-      present.trail.push(digestOf(sight))
       present.sight = sight
     }
     if (present.sight.findings.length === 0) this.#present.set(name, present)
-    return { trail: [...present.trail], last: present.sight }
+    return { last: present.sight }
   }
 
   #systemOf(name: string): NodeSystem {
@@ -99,13 +97,13 @@ export class Solo {
   }
 
   /** Marks a state that looks like none that was marked. Returns false if the node is lost by that. */
-  #mark(name: string, { keys, trail, sight }: Present): boolean {
+  #mark(name: string, { keys, sight }: Present): boolean {
     const node = this.#systemOf(name)
     const key = keys.at(-1)!
     const looks = `${name} ${sight.fingerprint}`
     if (!node.mark || this.#marks.has(key) || this.#marks.hasSeen(looks)) return true
     const mark = node.mark()
-    if (mark) this.#marks.add(key, name, looks, { mark, trail: [...trail], sight })
+    if (mark) this.#marks.add(key, name, looks, { mark, sight })
     else this.#marks.cannotBe(looks)
     return mark !== undefined
   }
@@ -117,8 +115,7 @@ export class Solo {
       const marked = this.#marks.get(keys[at]!)
       if (marked === undefined) continue
       if (present) this.#mark(name, present)
-      if (this.#systemOf(name).goBack!(marked.mark))
-        return { keys: keys.slice(0, at + 1), trail: [...marked.trail], sight: marked.sight }
+      if (this.#systemOf(name).goBack!(marked.mark)) return { keys: keys.slice(0, at + 1), sight: marked.sight }
       this.#marks.delete(keys[at]!)
       this.#present.delete(name)
       return this.#onTheWay(name, keys)
@@ -131,7 +128,7 @@ export class Solo {
     const isWhole = after.length > 0 || (await this.#startTogether(variant))
     const sight = isWhole ? await this.#beginAfter(name, after, variant) : await this.#systemOf(name).reset(variant)
     if (sight === undefined) return undefined
-    const present: Present = { keys: [key], trail: [digestOf(sight)], sight }
+    const present: Present = { keys: [key], sight }
     if (sight.findings.length > 0 || this.#mark(name, present)) return present
     return this.#begin(name, after, variant, key)
   }
@@ -165,15 +162,3 @@ const keysOf = (name: string, begin: string, inputs: readonly NodeEntry[]): stri
   for (const input of inputs) keys.push(hash('sha1', `${keys.at(-1)} ${keyOf(input)}`, 'base64'))
   return keys
 }
-
-const digestOf = ({ fingerprint, sent, enabled, findings }: NodeSight): string =>
-  createHash('sha1')
-    .update(
-      JSON.stringify([
-        fingerprint,
-        sent.map(({ content }) => content),
-        enabled.map(({ label }) => label),
-        findings.map(({ kind }) => kind),
-      ]),
-    )
-    .digest('hex')

@@ -3,7 +3,6 @@ import type { NodeMark, NodeSight } from '../node-system.ts'
 /** A state of a node that was marked. */
 export interface Marked {
   readonly mark: NodeMark
-  readonly trail: readonly string[]
   readonly sight: NodeSight
 }
 

@@ -99,8 +99,6 @@ export interface TaskOutcome {
 
 /** The outcome of a `NodeTask`. */
 export interface NodeOutcome {
-  /** Names of what was seen after the start and after each input, to compare two executions. */
-  readonly trail: readonly string[]
   /** The sight after the last input; `undefined` if the node could not take it. */
   readonly last: NodeSight | undefined
   /** The client that used another node, if that is why. */

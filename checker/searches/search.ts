@@ -69,8 +69,10 @@ export interface SearchCoverage {
 
 /** What a local search has done, in the figures of its paper. */
 export interface LocalCoverage {
-  /** Inputs that were given to states of single nodes. */
+  /** Inputs of states of single nodes. */
   readonly transitions: number
+  /** Those of them that processes were given: what the others lead to is known of a state that looks the same. */
+  readonly executed: number
   /** Distinct states of single nodes. */
   readonly localStates: number
   /** Combinations of them for which a property was evaluated. */

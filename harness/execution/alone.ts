@@ -3,6 +3,7 @@ import { Undecided } from '../../checker/errors.ts'
 import { labelOf, nodeOf } from '../../checker/happening/happenings.ts'
 import { meaningIn, numbersApart } from '../../checker/labels.ts'
 import {
+  atPosition,
   connectionOf,
   labelOf as labelOfEntry,
   type NodeEntry,
@@ -268,13 +269,12 @@ export class Alone implements NodeSystem {
         .update(JSON.stringify([from, to, { ...rest, meaning: undefined }, place]))
         .update(bytes)
         .digest('base64')
-    return {
-      ...{ from, to, label, content: hashed(stream ?? null), body: isBefore ? { ...body, isRead: true } : body },
-      ...(stream && { alike: hashed(stream.name) }),
+    const sent: Sent = {
+      ...{ from, to, label, content: hashed(null), body: isBefore ? { ...body, isRead: true } : body },
       ...(kind === 'datagram' && { isDatagram: true }),
-      ...(stream && { stream }),
       ...(isOfOpening(kind) && { isOfOpening: true }),
     }
+    return stream ? atPosition({ ...sent, alike: hashed(stream.name), stream }, stream.index) : sent
   }
 
   #datagramOf(message: Message): Omit<Extract<PlayedMessage, { transport: 'udp' }>, 'from' | 'to'> {

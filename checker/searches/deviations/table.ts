@@ -43,6 +43,8 @@ export interface Outcome {
 export interface TableOptions {
   /** At most this many outcomes are remembered. Those that were not used for longest are forgotten. */
   readonly outcomesMax?: number | undefined
+  /** Whether states are told apart by the inputs that led there, and not only by how they look. */
+  readonly byHistory?: boolean | undefined
   /** For tests: whether the n-th outcome is forgotten at once. */
   readonly forgets?: ((count: number) => boolean) | undefined
 }
@@ -58,6 +60,7 @@ const outcomesMaxUsual = 500_000
 export class Table {
   readonly #names: readonly string[]
   readonly #outcomesMax: number
+  readonly #byHistory: boolean
   readonly #forgets: (count: number) => boolean
   readonly #states: LocalState[] = []
   readonly #byLooks = new Map<string, LocalState>()
@@ -68,9 +71,13 @@ export class Table {
   #learned = 0
   #now = 0
 
-  constructor(names: readonly string[], { outcomesMax = outcomesMaxUsual, forgets = () => false }: TableOptions = {}) {
+  constructor(
+    names: readonly string[],
+    { outcomesMax = outcomesMaxUsual, byHistory = false, forgets = () => false }: TableOptions = {},
+  ) {
     this.#names = names
     this.#outcomesMax = outcomesMax
+    this.#byHistory = byHistory
     this.#forgets = forgets
   }
 
@@ -140,13 +147,17 @@ export class Table {
     const sent = sight.sent.map(each => this.message(each))
     const [finding] = sight.findings
     if (finding) return { to: undefined, sent, finding }
-    const to = this.#stateOf(from.node, sight)
+    const to = this.#stateOf(from.node, sight, this.#byHistory ? ` ${from.index} ${inputKey(input)}` : '')
     this.#reach(to, from, input)
     return { to, sent }
   }
 
-  #stateOf(node: number, { fingerprint, state, enabled, resets = [], isDown = false }: NodeSight): LocalState {
-    const looks = `${node} ${fingerprint}`
+  #stateOf(
+    node: number,
+    { fingerprint, state, enabled, resets = [], isDown = false }: NodeSight,
+    history = '',
+  ): LocalState {
+    const looks = `${node} ${fingerprint}${history}`
     const known = this.#byLooks.get(looks)
     if (known) return known
     const index = this.#states.length

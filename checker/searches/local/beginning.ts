@@ -4,7 +4,7 @@ import { isOfNetwork, readLabel } from '../../labels.ts'
 import { saidBy } from '../../likeness.ts'
 import type { NodeInput, NodeSight, Sent } from '../../node-system.ts'
 import type { Before } from './order.ts'
-import { afterInput, type Beginning } from './space.ts'
+import { afterInput, afterSending, type Beginning } from './space.ts'
 
 /** A node on its way to the state in which a local search begins. */
 interface Member {
@@ -13,6 +13,7 @@ interface Member {
   sight: NodeSight | undefined
   received: ReadonlySet<string>
   streams: ReadonlyMap<string, number>
+  sentOn: ReadonlyMap<string, number>
 }
 
 /**
@@ -50,7 +51,7 @@ export class Begin {
   }
 
   get nodes(): Beginning[] {
-    return this.#members.map(({ sight, received, streams }) => ({ sight: sight!, received, streams }))
+    return this.#members.map(({ sight, received, streams, sentOn }) => ({ sight: sight!, received, streams, sentOn }))
   }
 
   /** Inputs that brought a node there. */
@@ -98,6 +99,7 @@ export class Begin {
       }
     }
     member.sight = sight
+    member.sentOn = afterSending(member.sentOn, sight.sent)
     for (const [to, count] of Object.entries(sight.sentBefore ?? {})) this.#counts.set(`${member.name}→${to}`, count)
     // They are counted already.
     const isCounted = sight.sentBefore !== undefined
@@ -156,5 +158,6 @@ const cannotBegin =
   'a local search executes each node alone, but nodes wait for each other in the start, and its end cannot be marked'
 
 const newMember = (name: string): Member => ({
-  ...{ name, inputs: [], sight: undefined, received: new Set<string>(), streams: new Map<string, number>() },
+  ...{ name, inputs: [], sight: undefined, received: new Set<string>() },
+  ...{ streams: new Map<string, number>(), sentOn: new Map<string, number>() },
 })

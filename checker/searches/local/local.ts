@@ -4,6 +4,7 @@ import { Diverged, Unfaithful } from '../../errors.ts'
 import { readLabel } from '../../labels.ts'
 import { labelOf, type NodeInput, type Nodes } from '../../node-system.ts'
 import { after, labelsTo, type Start, startAsOffered } from '../../start.ts'
+import { type Outcome, Table } from '../deviations/table.ts'
 import type { Experience } from '../experience.ts'
 import { Counted, type Execution, type LocalCoverage, type NodeExecution, type Search } from '../search.ts'
 import { Begin } from './beginning.ts'
@@ -11,7 +12,7 @@ import { ClientsAlone } from './clients-alone.ts'
 import { Combined, type Combining } from './combined.ts'
 import { orderTo } from './order.ts'
 import { Retries } from './retries.ts'
-import { type Cut, type LocalState, Space, type Transition, wayTo } from './space.ts'
+import { type Cut, type LocalState, Space, type Transition } from './space.ts'
 
 export interface LocalOptions<State> {
   readonly nodes: Nodes<State>
@@ -29,11 +30,13 @@ const evaluationsMaxUsual = 1_000
  * failures show that the nodes behave differently when alone.
  */
 const failuresMax = 50
+/** After so many inputs that are remembered, somebody else gets a turn, and the time is looked at. */
+const rememberedMax = 1_000
 /** At most this many kinds of crashes and divergences are executed on the whole system. Each costs an execution. */
 const findingsMax = 16
 
 /** Why an execution of a node was requested. */
-type Purpose = { readonly is: 'begin' } | { readonly is: 'transition'; readonly transition: Transition }
+type Purpose = { readonly is: 'begin' | 'pause' } | { readonly is: 'transition'; readonly transition: Transition }
 
 /**
  * Local model checking (Guerraoui and Yabandeh, 2011). Every node is executed alone, and its states are combined into
@@ -47,6 +50,7 @@ export class LocalSearch<State> implements Search {
   readonly #options: LocalOptions<State>
   readonly #counted: Counted
   readonly #begin: Begin
+  readonly #table: Table
   readonly #combined: readonly Combined<State>[]
   readonly #purposes = new Map<NodeExecution, Purpose>()
   readonly #retries = new Retries()
@@ -64,6 +68,8 @@ export class LocalSearch<State> implements Search {
   /** Inputs without a known outcome, because each attempt was disturbed. */
   #unknown = 0
   readonly #clients = new ClientsAlone()
+  /** Inputs that processes were given. */
+  #executed = 0
 
   constructor(experience: Experience, options: LocalOptions<State>) {
     const { nodes, properties, combining = 'differing', evaluationsMax = evaluationsMaxUsual } = options
@@ -71,6 +77,7 @@ export class LocalSearch<State> implements Search {
     this.#options = options
     this.#counted = new Counted('local', experience.met)
     this.#begin = new Begin(nodes.names, labelsTo(experience.begin))
+    this.#table = new Table(nodes.names, { byHistory: nodes.abstraction === 'history' })
     const isPossible = (one: LocalState, other: LocalState) => this.#space!.isPossible(one, other)
     this.#combined = Object.entries(properties)
       .filter(([, { kind }]) => kind === 'always')
@@ -87,11 +94,18 @@ export class LocalSearch<State> implements Search {
       const task = this.#begin.next()
       return task && this.#ask(task, { is: 'begin' })
     }
-    const transition = this.#space!.next()
-    if (transition) return this.#ask(this.#taskOf(transition), { is: 'transition', transition })
-    const grown = this.#space!.takeGrown()
+    for (let remembered = 0; this.#orders.length === 0; remembered++) {
+      if (remembered === rememberedMax) return this.#ask(this.#taskOf(this.#space!.roots[0]!, []), { is: 'pause' })
+      const transition = this.#space!.next()
+      if (transition === undefined) break
+      const { from, input } = transition
+      const outcome = this.#table.get(from.looks, input)
+      if (outcome === undefined) return this.#ask(this.#taskOf(from, [input]), { is: 'transition', transition })
+      this.#arrive(transition, outcome)
+    }
+    const grown = this.#orders.length === 0 ? this.#space!.takeGrown() : []
     for (const state of grown) this.#suspect(combined => combined.suspectsWith(state))
-    return grown.length > 0 ? this.next() : undefined
+    return grown.length > 0 || this.#orders.length > 0 ? this.next() : undefined
   }
 
   /** Learns what an order led to in the whole system. */
@@ -110,7 +124,11 @@ export class LocalSearch<State> implements Search {
     if (came instanceof Diverged) return this.#retry(execution, purpose, came)
     this.#purposes.delete(execution)
     if (purpose.is === 'begin') this.#learnBegin(came)
-    else this.#arrive(purpose.transition, came)
+    if (purpose.is !== 'transition') return
+    const { from, input } = purpose.transition
+    this.#executed += 1
+    this.#clients.learn(from.node, input, came)
+    this.#arrive(purpose.transition, this.#table.learn(from.looks, input, came.last))
   }
 
   coverage() {
@@ -121,6 +139,7 @@ export class LocalSearch<State> implements Search {
     const left = this.#combined.reduce((sum, each) => sum + each.left, 0)
     return {
       transitions: this.#space?.transitions ?? 0,
+      executed: this.#executed,
       localStates: this.#space?.states.reduce((sum, states) => sum + states.length, 0) ?? 0,
       systemStates: this.#combined.reduce((sum, { evaluations }) => sum + evaluations, 0),
       soundnessChecks: this.#soundnessChecks,
@@ -168,16 +187,17 @@ export class LocalSearch<State> implements Search {
     return { search: 'local', variant: 0, walkLength, task: { start, untilViolation: true }, isGuess: true }
   }
 
-  #taskOf({ from, input }: Transition): NodeTask {
-    const inputs = [...this.#begin.inputsOf(from.node), ...wayTo(from).map(edge => edge.input), input]
+  #taskOf({ node, looks }: LocalState, more: readonly NodeInput[]): NodeTask {
+    const inputs = [...this.#begin.inputsOf(node), ...this.#table.inputsTo(looks), ...more]
     const { after } = this.#begin
-    return { start: { at: 'node', node: this.#options.nodes.names[from.node]!, after, inputs } }
+    return { start: { at: 'node', node: this.#options.nodes.names[node]!, after, inputs } }
   }
 
   #retry(execution: NodeExecution, purpose: Purpose, error: Diverged): void {
     if (this.#retries.again(execution)) return
     if (purpose.is === 'begin') throw error
     this.#purposes.delete(execution)
+    if (purpose.is === 'pause') return
     if (error instanceof Unfaithful) this.#unknown += 1
     else this.#notRepeated += 1
   }
@@ -185,23 +205,15 @@ export class LocalSearch<State> implements Search {
   #learnBegin({ last }: NodeOutcome): void {
     this.#begin.learn(last)
     if (!this.#begin.isDone) return
-    this.#space = new Space(this.#options.nodes, this.#begin.nodes, this.#begin.before.inFlight)
+    this.#space = new Space(this.#options.nodes, this.#table, this.#begin.nodes, this.#begin.before.inFlight)
     for (const root of this.#space.roots) this.#combine(root)
   }
 
-  #arrive(transition: Transition, came: NodeOutcome): void {
-    const { trail, last } = came
-    this.#clients.learn(transition.from.node, transition.input, came)
-    if (last === undefined) return
-    const seen = trail.at(-1)!
-    const way = wayTo(transition.from)
-    const before = trail.slice(trail.length - 1 - way.length, -1)
-    if (way.some((edge, index) => edge.seen !== before[index])) {
-      this.#notRepeated += 1
-      return
-    }
-    if (last.findings.length > 0) this.#lookAtEnding(transition, last.findings[0]!.kind)
-    const state = this.#space!.arrive(transition, last, seen)
+  #arrive(transition: Transition, outcome: Outcome): void {
+    const { to, finding } = outcome
+    if (to === undefined && finding === undefined) return
+    if (finding) this.#lookAtEnding(transition, finding.kind)
+    const state = this.#space!.arrive(transition, outcome)
     if (state) this.#combine(state)
   }
 

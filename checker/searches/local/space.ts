@@ -1,6 +1,7 @@
 import { isFault } from '../../happening/kinds.ts'
-import { keyOf, type NodeInput, type NodeSight, type Nodes, type Sent } from '../../node-system.ts'
+import { atPosition, keyOf, type NodeInput, type NodeSight, type Nodes, type Sent } from '../../node-system.ts'
 import type { Abstraction, Choice, ChoiceKind } from '../../system.ts'
+import type { Flying, LocalState as Looks, Outcome, Table } from '../deviations/table.ts'
 import { Buckets } from './buckets.ts'
 
 /** An input that a node took in a state, and what it sent. */
@@ -9,8 +10,6 @@ export interface Edge {
   readonly to: LocalState
   readonly input: NodeInput
   readonly sent: readonly Sent[]
-  /** Name of the observation that this input led to. */
-  readonly seen: string
 }
 
 /** A state of one node that was executed alone. */
@@ -19,15 +18,18 @@ export interface LocalState {
   readonly node: number
   /** Index of the state among those of its node. */
   readonly index: number
+  /** The same for states that look the same, whatever inputs led there. */
+  readonly looks: Looks
   readonly state: unknown
   readonly enabled: readonly Choice[]
   /** All edges that lead to it. */
   readonly edges: Edge[]
   /** The last edge of the path by which it is executed again; undefined for the state in which the node began. */
   first: Edge | undefined
-  /** Of that path: its length, how much of each stream was received, and the cost of its choices. */
+  /** Of that path: its length, how much of each stream was received and sent, and the cost of its choices. */
   depth: number
   streams: ReadonlyMap<string, number>
+  sentOn: ReadonlyMap<string, number>
   choices: number
   /** States of all nodes, this one included, that one possible execution reaches; undefined while none is known. */
   cut: Cut | undefined
@@ -85,6 +87,8 @@ export interface Beginning {
   readonly sight: NodeSight
   readonly received: ReadonlySet<string>
   readonly streams: ReadonlyMap<string, number>
+  /** How much of each stream it had sent. */
+  readonly sentOn: ReadonlyMap<string, number>
 }
 
 /**
@@ -125,9 +129,14 @@ export class Space {
   /** States to which another path was found since the last `takeGrown`. */
   readonly #grown = new Set<LocalState>()
 
-  /** @param inFlight messages that were sent and not yet received */
+  /**
+   * @param table knows how the nodes look
+   *
+   * @param inFlight messages that were sent and not yet received
+   */
   constructor(
     { names, abstraction, faults }: Pick<Nodes<never>, 'names' | 'abstraction' | 'faults'>,
+    table: Pick<Table, 'begin'>,
     begin: readonly Beginning[],
     inFlight: readonly Sent[],
   ) {
@@ -137,7 +146,7 @@ export class Space {
     this.#known = names.map(() => new Map())
     this.#to = names.map(() => [])
     this.states = names.map(() => [])
-    const roots = begin.map((each, node) => this.#root(node, each))
+    const roots = begin.map((each, node) => this.#root(node, each, table.begin(node, each.sight)))
     for (const root of roots) root.cut = roots
     for (const message of inFlight) this.#carryFirst(message, roots[this.#names.indexOf(message.from)]!)
     for (const root of roots) this.#offer(root)
@@ -165,15 +174,16 @@ export class Space {
   }
 
   /** Adds the outcome of an input. Returns the state if it is new. */
-  arrive({ from, input, cut, cost }: Transition, sight: NodeSight, seen: string): LocalState | undefined {
+  arrive({ from, input, cut, cost }: Transition, { to, sent: sentAs }: Outcome): LocalState | undefined {
     this.transitions += 1
-    if (sight.findings.length > 0) {
+    if (to === undefined) {
       this.discarded += 1
       return undefined
     }
-    const known = this.#find(from, input, sight)
-    const state = known ?? this.#add(from, input, sight)
-    const edge: Edge = { from, to: state, input, sent: sight.sent, seen }
+    const known = this.#find(from, input, to)
+    const state = known ?? this.#add(from, input, to)
+    const sent = positioned(sentAs, from.sentOn)
+    const edge: Edge = { from, to: state, input, sent }
     state.edges.push(edge)
     from.leaving.push(edge)
     if (known && known !== from) this.#grown.add(known)
@@ -186,7 +196,7 @@ export class Space {
     if ('deliver' in input) this.#messages.get(input.deliver.content)!.deliveries.push(edge)
     if (known) this.#loosen(edge)
     else this.#takeFacts(edge)
-    for (const message of sight.sent) this.#carry(message, edge)
+    for (const message of sent) this.#carry(message, edge)
     if (state.first === edge) this.#offer(state)
     return known ? undefined : state
   }
@@ -200,41 +210,43 @@ export class Space {
     return grown
   }
 
-  #root(node: number, { sight, received, streams }: Beginning): LocalState {
-    const { state, enabled, fingerprint } = sight
+  #root(node: number, { received, streams, sentOn }: Beginning, looks: Looks): LocalState {
+    const { state, enabled } = looks
     const facts = new Set([...received].map(content => this.#factOf(node, content)))
     const root: LocalState = {
-      ...{ node, index: 0, state, enabled, edges: [], first: undefined, depth: 0, streams },
+      ...{ node, index: 0, looks, state, enabled, edges: [], first: undefined, depth: 0, streams, sentOn },
       ...{ choices: 0, cut: undefined, cost: 0, taken: new Set(), hasChildren: false },
       ...{ must: facts, may: new Set(facts), leaving: [] },
     }
     this.states[node]!.push(root)
-    this.#known[node]!.set(this.#identity(fingerprint, []), root)
+    this.#known[node]!.set(this.#identity(looks, []), root)
     return root
   }
 
-  #find(from: LocalState, input: NodeInput, { fingerprint }: NodeSight): LocalState | undefined {
-    return this.#known[from.node]!.get(this.#identity(fingerprint, [...inputsOf(from), keyOf(input)]))
+  #find(from: LocalState, input: NodeInput, looks: Looks): LocalState | undefined {
+    return this.#known[from.node]!.get(this.#identity(looks, [...inputsOf(from), keyOf(input)]))
   }
 
-  #add(from: LocalState, input: NodeInput, { fingerprint, state, enabled }: NodeSight): LocalState {
+  #add(from: LocalState, input: NodeInput, looks: Looks): LocalState {
+    const { state, enabled } = looks
     const all = this.states[from.node]!
     const added: LocalState = {
-      ...{ node: from.node, index: all.length, state, enabled, edges: [], first: undefined, depth: 0 },
-      ...{ streams: from.streams, choices: 0, cut: undefined, cost: 0, taken: new Set() },
+      ...{ node: from.node, index: all.length, looks, state, enabled, edges: [], first: undefined, depth: 0 },
+      ...{ streams: from.streams, sentOn: from.sentOn, choices: 0, cut: undefined, cost: 0, taken: new Set() },
       ...{ hasChildren: false, must: new Set(), may: new Set(), leaving: [] },
     }
     all.push(added)
-    this.#known[from.node]!.set(this.#identity(fingerprint, [...inputsOf(from), keyOf(input)]), added)
+    this.#known[from.node]!.set(this.#identity(looks, [...inputsOf(from), keyOf(input)]), added)
     return added
   }
 
   /** Makes this edge the last one of the path by which the state is executed again. */
   #lead(state: LocalState, edge: Edge): void {
-    const { from, input } = edge
+    const { from, input, sent } = edge
     state.first = edge
     state.depth = from.depth + 1
     state.streams = afterInput(from.streams, input)
+    state.sentOn = afterSending(from.sentOn, sent)
     const choice = 'choice' in input ? from.enabled.find(({ label }) => label === input.choice) : undefined
     state.choices = from.choices + (choice === undefined ? 0 : isFault(choice.kind) ? faultCost : 1)
   }
@@ -243,9 +255,9 @@ export class Space {
    * Equal observations may hide different states. Adding the set of inputs tells more of them apart; adding their order
    * tells all apart.
    */
-  #identity(fingerprint: string, inputs: readonly string[]): string {
-    if (this.#abstraction === 'whole') return fingerprint
-    if (this.#abstraction === 'observed') return [fingerprint, ...inputs.toSorted()].join('\n')
+  #identity({ index }: Looks, inputs: readonly string[]): string {
+    if (this.#abstraction === 'whole') return String(index)
+    if (this.#abstraction === 'observed') return [index, ...inputs.toSorted()].join('\n')
     return inputs.join('\n')
   }
 
@@ -443,6 +455,29 @@ const inputsOf = (state: LocalState): string[] => wayTo(state).map(({ input }) =
 /** Whether the message is the next one of its stream. */
 const isNext = ({ streams }: LocalState, { stream }: Sent): boolean =>
   stream === undefined || (streams.get(stream.name) ?? 0) === stream.index
+
+/** These messages, at the positions that they have in their streams after so many others. */
+const positioned = (sent: readonly Flying[], before: ReadonlyMap<string, number>): Sent[] => {
+  const next = new Map(before)
+  return sent.map(({ sent: message }) => {
+    const { stream } = message
+    if (stream === undefined) return message
+    const index = next.get(stream.name) ?? 0
+    next.set(stream.name, index + 1)
+    return atPosition(message, index)
+  })
+}
+
+/** How many messages of each stream were sent, after some more. */
+export const afterSending = (
+  streams: ReadonlyMap<string, number>,
+  sent: readonly Sent[],
+): ReadonlyMap<string, number> => {
+  if (!sent.some(({ stream }) => stream)) return streams
+  const after = new Map(streams)
+  for (const { stream } of sent) if (stream) after.set(stream.name, stream.index + 1)
+  return after
+}
 
 /** How many messages of each stream were received, after one more input. */
 export const afterInput = (streams: ReadonlyMap<string, number>, input: NodeInput): ReadonlyMap<string, number> => {

@@ -13,8 +13,24 @@ test('the whole space of three Paxos nodes and one proposal takes a two-hundredt
   const depthFirst = searchDepthFirst(oneProposal)
   expect(depthFirst).toEqual({ transitions: 65_659, states: 13_143 })
   const { local } = await searchAlone(oneProposal, { properties: { agreement } })
-  expect(local).toEqual({ transitions: 329, localStates: 120, systemStates: 9, soundnessChecks: 0, exhausted: true })
+  expect(local).toEqual({
+    ...{ transitions: 329, executed: 329, localStates: 120, systemStates: 9, soundnessChecks: 0 },
+    exhausted: true,
+  })
   expect(depthFirst.transitions / local.transitions).toBeGreaterThan(132)
+})
+
+test('what an input does is remembered of states that look the same, whatever inputs led there', async () => {
+  const handlers = paxos({ leaders: ['n1'] })
+  const checkBy = async (abstraction: 'observed' | 'history') => {
+    const nodes = { ...nodesOf(handlers), abstraction }
+    const options = { search: 'local', nodes, executions: 200 } as const
+    return (await check(new HandlerSystem(handlers), { agreement }, options)).coverage.local!
+  }
+  const { transitions, executed } = await checkBy('observed')
+  expect(executed).toBeLessThan(transitions)
+  const byHistory = await checkBy('history')
+  expect(byHistory.executed).toBe(byHistory.transitions)
 })
 
 test('each state combined with each comes to the same by many more states of the system', async () => {
