@@ -255,7 +255,7 @@ export const program = (done: (code: number) => void) => {
       duration,
     )
     .option('--check-for <duration>', 'duration of each such search (5s)', duration)
-    .option('--predict', 'predicts what may come from states of the run, while the clock stops')
+    .option('--predict', 'predicts what may come from states of the run')
     .option('--every <duration>', 'how often it is predicted (10s)', duration)
     .option('--guard <traces...>', 'keeps the known bugs of these traces from happening')
     .option(

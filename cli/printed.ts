@@ -393,6 +393,7 @@ const emulated: z.ZodType<Summary> = z.strictObject({
       inputs: count.describe('inputs that single nodes took'),
       transitions: count.describe('steps in memory'),
       seconds: amount,
+      behindMs: amount.optional().describe('at the pace real: how far the predictor was behind the run at most'),
       found: foundBesides,
     })
     .optional()

@@ -14,7 +14,14 @@ const external = Object.keys({ ...dependencies, ...peerDependencies }).filter(na
 const { outputFiles, metafile } = await build({
   absWorkingDir: root,
   // What is imported by others, or begins a process or thread.
-  entryPoints: ['index.ts', 'vitest.ts', 'cli/main.ts', 'cli/workers/worker.ts', 'proxy/forwarding/thread.ts'],
+  entryPoints: [
+    'index.ts',
+    'vitest.ts',
+    'cli/main.ts',
+    'cli/workers/worker.ts',
+    'cli/emulate/follower.ts',
+    'proxy/forwarding/thread.ts',
+  ],
   entryNames: '[name]',
   outdir,
   bundle: true,

@@ -3,7 +3,7 @@ import { resolveSystem } from '../../harness/config.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { requireAbilities } from '../machine.ts'
 import { emulateNatively } from './native.ts'
-import { isPredicted, predictsInPlace } from './predictions.ts'
+import { isPredicted, predictsFromStates } from './predictions.ts'
 import { requireRoom } from './room.ts'
 import { stopsTheClock } from './search-besides.ts'
 import { emulationOf, type RunOptions } from './settings.ts'
@@ -26,7 +26,7 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
     throw new UsageError('expected --steer or --guard, found both: --steer prevents all violations')
   if (options.everyMs !== undefined && !isPredicted(options))
     throw new UsageError('expected --predict or --steer, which --every belongs to')
-  if (pace === 'native' && options.predict) throw predictsInPlace(pace)
+  if (pace === 'native' && options.predict) throw predictsFromStates()
   if (pace === 'native' && options.checkEveryMs !== undefined) throw stopsTheClock(pace)
   if (pace === 'native' && (options.steer !== undefined || options.guard !== undefined)) throw takesBack(pace)
   return pace === 'native'

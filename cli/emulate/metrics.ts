@@ -1,7 +1,7 @@
 import type { Run } from '../../harness/emulation/run.ts'
 
 /** Metrics in the text format of Prometheus, version 0.0.4. */
-export const metricsOf = ({ counts, nodes, measurements, timed, steering }: Run): string => {
+export const metricsOf = ({ counts, nodes, measurements, timed, steering, prediction }: Run): string => {
   const { forwarded, bytes, ...dropped } = counts
   const calls = (isOk: boolean) => timed.filter(call => call.isOk === isOk).length
   return [
@@ -39,9 +39,24 @@ export const metricsOf = ({ counts, nodes, measurements, timed, steering }: Run)
           Object.entries(steering).map(([what, count]) => [labels({ what }), count] as const),
         )
       : []),
+    ...(prediction ? metricsOfPrediction(prediction) : []),
     '',
   ].join('\n')
 }
+
+const metricsOfPrediction = ({
+  rounds,
+  transitions,
+  predicted,
+  behindMs,
+}: NonNullable<Run['prediction']>): string[] => [
+  ...metric('prediction_rounds_total', 'counter', 'Rounds of prediction.', [['', rounds]]),
+  ...metric('prediction_steps_total', 'counter', 'Steps in memory that were predicted.', [['', transitions]]),
+  ...metric('predicted_total', 'counter', 'Violations that were predicted.', [['', predicted]]),
+  ...metric('predictor_behind_seconds', 'gauge', 'By how much the predictor is behind the run.', [
+    ['', behindMs / 1000],
+  ]),
+]
 
 const metric = (
   name: string,

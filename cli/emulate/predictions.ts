@@ -1,11 +1,10 @@
 import { counted } from '../../checker/brief.ts'
-import type { Mark } from '../../checker/cells/executor.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
 import { inSeconds } from '../../checker/show.ts'
 import type { Filters } from '../../harness/steering/filters.ts'
 import type { Foreseen } from '../../harness/steering/outlook.ts'
-import { describe, type Predictor } from '../../harness/steering/predictor.ts'
+import { describe, type PredictionCounts, type Outcome as Round } from '../../harness/steering/predictor.ts'
 import type { Outcome } from '../check/outcome.ts'
 import { exitCode } from '../exit-code.ts'
 import { checkBesides } from './check-besides.ts'
@@ -19,13 +18,18 @@ export interface Predicted {
   readonly inputs: number
   readonly transitions: number
   readonly seconds: number
+  /** At the pace `real`: by how many milliseconds the predictor was behind the run at most. */
+  readonly behindMs?: number
   /** Violations that were predicted, and executed again from the run's start; with `--predict` alone. */
   readonly found: readonly FoundBesides[]
 }
 
-/** The clock stops during a prediction, which only virtual time allows. */
-export const predictsInPlace = (pace: string): UsageError =>
-  new UsageError(`--predict stops the clock, which at the pace ${pace} goes on`)
+/** What is predicted begins at states of the run, which needs nodes that are held. */
+export const predictsFromStates = (): UsageError =>
+  new UsageError('--predict begins at states of the run, which at the pace native are not known')
+
+/** A search ends after so much, whatever time it takes: it comes to the same on any machine. */
+export const predictionMax = { inputsMax: 500, transitionsMax: 50_000 }
 
 /** Whether it is predicted in a run what may come. */
 export const isPredicted = ({ predict, steer }: Pick<RunOptions, 'predict' | 'steer'>): boolean =>
@@ -38,8 +42,6 @@ export const predictEveryMsDefault = 10_000
 interface Beginning {
   readonly step: number
   readonly atMs: number
-  /** What is known in it. */
-  readonly state: () => Mark
 }
 
 /** Milliseconds of real time for finding a predicted violation again, on nodes of another process, and examining it. */
@@ -53,9 +55,8 @@ const failuresMax = 3
 const filterAfterMs = 3000
 
 export interface PredictionsOptions {
-  readonly everyMs: number
-  /** Whether violations are recorded: another process finds them again. */
-  readonly isRecorded: boolean
+  /** When violations are recorded, if they are: another process finds them again. The run would have to wait for it. */
+  readonly records: 'at once' | 'at the end' | 'never'
   /** Receives what is to be prevented, if the run is steered. */
   readonly filters: Filters | undefined
   /** The CPUs for other processes. */
@@ -64,42 +65,37 @@ export interface PredictionsOptions {
 }
 
 /**
- * Predicts from states of a run, in place. What it tells has violated something on the whole system from there; what it records,
- * on other processes from the run's start.
+ * What is predicted beside a run: it is told, recorded, and prevented. What it tells has violated something on the whole system from a
+ * state of the run; what it records, on other processes from the run's start.
  */
 export class Predictions {
-  readonly everyMs: number
-  readonly goesOn = true
-  readonly #predictor: Predictor
+  readonly #counts: () => PredictionCounts
   readonly #run: Pick<SearchedRun, 'config' | 'out' | 'trace' | 'seed'>
   readonly #how: PredictionsOptions
   readonly #found: FoundBesides[] = []
+  /** To be recorded at the end. */
+  #later: readonly (readonly [Beginning, Foreseen])[] = []
   #failures = 0
   #failure = ''
 
+  /** @param counts what was predicted so far */
   constructor(
-    predictor: Predictor,
+    counts: () => PredictionCounts,
     run: Pick<SearchedRun, 'config' | 'out' | 'trace' | 'seed'>,
     how: PredictionsOptions,
   ) {
-    this.everyMs = how.everyMs
-    this.#predictor = predictor
+    this.#counts = counts
     this.#run = run
     this.#how = how
   }
 
-  /** How many violations were predicted. */
-  get predicted(): number {
-    return this.#predictor.predicted
-  }
-
   get results(): Predicted {
-    const { rounds, inputs, transitions, seconds } = this.#predictor
+    const { rounds, inputs, transitions, seconds } = this.#counts()
     return { rounds, inputs, transitions, seconds, found: this.#found }
   }
 
   get notes(): string[] {
-    const { unmarked, vain, unhelped } = this.#predictor
+    const { unmarked, vain, unhelped } = this.#counts()
     return [
       ...(unmarked > 0
         ? [`from ${counted(unmarked, 'state')} nothing was predicted, as they could not be marked`]
@@ -116,22 +112,29 @@ export class Predictions {
     ]
   }
 
-  async search(from: Beginning): Promise<void> {
-    const { filters, signal, isRecorded } = this.#how
-    const { foreseen, suspected, filters: next } = await this.#predictor.look(from.state())
+  /** Takes what a round has come to. */
+  async take(from: Beginning, { foreseen, suspected, filters: next }: Round): Promise<void> {
+    const { filters, signal, records } = this.#how
     if (signal.aborted) return
     filters?.put(next, from.atMs + filterAfterMs)
     for (const each of foreseen) if (each.isNew) await this.#tell(from, each)
     const [dead] = suspected
-    if (isRecorded && foreseen.length === 0 && dead)
+    if (records === 'at once' && foreseen.length === 0 && dead)
       await this.#tell(from, { ...dead, kind: 'liveness', property: dead.what })
+  }
+
+  /** Records what is left to record. */
+  async end(): Promise<void> {
+    for (const [from, foreseen] of this.#later) await this.#record(from, foreseen)
   }
 
   /** @param foreseen only a liveness property's is not told if it cannot be recorded: nodes alone may have nothing left to do */
   async #tell(from: Beginning, foreseen: Foreseen): Promise<void> {
     const { labels, deviations } = foreseen
-    const recorded = this.#how.isRecorded ? await this.#record(from, foreseen) : undefined
-    if (this.#how.signal.aborted || (recorded === undefined && foreseen.kind === 'liveness')) return
+    const { records, signal } = this.#how
+    const recorded = records === 'at once' ? await this.#record(from, foreseen) : undefined
+    if (records === 'at the end') this.#later = [...this.#later, [from, foreseen]]
+    if (signal.aborted || (recorded === undefined && foreseen.kind === 'liveness')) return
     const way = `in ${counted(labels.length, 'step')}, ${counted(deviations, 'deviation')}`
     const where = recorded?.trace ? `: ${recorded.trace}` : ''
     process.stderr.write(`lastnail: at ${inSeconds(from.atMs)}, ${way}: ${describe(foreseen)}${where}\n`)

@@ -254,9 +254,10 @@ const describeSteering = ({ steered, immediate, missed }: Summary): string[] =>
 
 const describePredicted = ({ predictions: predicted, predicted: times }: Summary): string[] => {
   if (predicted === undefined) return []
-  const { rounds, inputs, transitions, seconds, found } = predicted
+  const { rounds, inputs, transitions, seconds, behindMs, found } = predicted
+  const behind = behindMs === undefined ? '' : `, at most ${inSeconds(behindMs)} behind the run`
   return [
-    `  predicted in ${counted(rounds, 'round')}: ${counted(inputs, 'input')} of nodes and ${counted(transitions, 'step')} in memory in ${seconds.toFixed(1)} s, ${counted(times, 'violation')}`,
+    `  predicted in ${counted(rounds, 'round')}: ${counted(inputs, 'input')} of nodes and ${counted(transitions, 'step')} in memory in ${seconds.toFixed(1)} s, ${counted(times, 'violation')}${behind}`,
     ...found.map(each => `  predicted ${describeFound(each)}`),
   ]
 }

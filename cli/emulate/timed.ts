@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { BudgetSpent } from '../../checker/budget.ts'
+import type { Mark } from '../../checker/cells/executor.ts'
 import { replay } from '../../checker/cells/replay.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/errors.ts'
@@ -7,15 +8,15 @@ import type { RecordedStep } from '../../checker/trace/trace.ts'
 import { Writing, writeWhole } from '../../checker/written.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import type { ResolvedSystem } from '../../harness/config.ts'
-import { TimedRun } from '../../harness/emulation/timed-run.ts'
+import { TimedRun, type TimedRunOptions } from '../../harness/emulation/timed-run.ts'
 import { allowedCpus } from '../../harness/hold/affinity.ts'
 import { unlessInterrupted } from '../../harness/hold/interruption.ts'
 import type { EmulationOptions } from '../../harness/native/emulation.ts'
 import { Filters } from '../../harness/steering/filters.ts'
-import { Predictor } from '../../harness/steering/predictor.ts'
+import { type PredictionCounts, Predictor } from '../../harness/steering/predictor.ts'
 import { Links } from '../../harness/timed/links.ts'
 import { timedSystem } from '../../harness/timed/timed-system.ts'
-import { inOrder, type Timing } from '../../harness/timed/timing.ts'
+import { inOrder, type TimedAction, type Timing } from '../../harness/timed/timing.ts'
 import { planOf } from '../../harness/timed/wiring.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { amongGuests } from '../session/among-guests.ts'
@@ -26,10 +27,11 @@ import { createTrace, headerOf } from '../traces/record.ts'
 import { unsearched } from '../traces/recorded.ts'
 import { StepReader } from '../traces/step-reader.ts'
 import { openControl } from './control.ts'
+import { Follower } from './follow.ts'
 import { OutputFiles } from './output-files.ts'
 import { requireLinks } from './planned-links.ts'
 import { drawRun } from './plot.ts'
-import { isPredicted, Predictions, predictEveryMsDefault, predictsInPlace } from './predictions.ts'
+import { isPredicted, Predictions, predictEveryMsDefault, predictionMax } from './predictions.ts'
 import { showRunProgress } from './progress.ts'
 import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
@@ -48,11 +50,9 @@ export const emulateInTime = (
   const { timing, notes: leftOut } = timingOf(system, settings)
   const plan = planOfSearches(config, settings, options)
   const guard = options.guard && guardOf(options.guard, system.properties)
-  // At the pace real nothing is predicted yet, so --steer is the check alone.
-  const steer = settings.pace === 'real' && options.steer === 'both' ? 'check' : options.steer
+  const { steer } = options
   const isChecked = steer === 'check' || steer === 'both' || guard !== undefined
-  const predicts = isPredicted({ ...options, steer })
-  if (predicts && settings.pace !== 'virtual') throw predictsInPlace(settings.pace)
+  const predicts = isPredicted(options)
   if (predicts && plan) throw new UsageError('expected --predict or --check-every, found both')
   // Must be read before this thread is pinned to one CPU.
   const cpus = allowedCpus()
@@ -63,12 +63,19 @@ export const emulateInTime = (
     const progress = showRunProgress(forMs)
     const engine = await unlessInterrupted(openEngine(system))
     const open = (how: Timing) =>
-      new Cluster(system, { seed, clocksStart, engine, rewind: isChecked || predicts, timing: how })
+      new Cluster(system, {
+        seed,
+        clocksStart,
+        engine,
+        rewind: isChecked || (predicts && pace === 'virtual'),
+        timing: how,
+      })
     let cluster: Cluster | undefined
     let ports: PublishedPorts | undefined
     let run: TimedRun | undefined
     let besides: SearchBesides | undefined
     let predictions: Predictions | undefined
+    let follower: Follower | undefined
     let control: Awaited<ReturnType<typeof openControl>> | undefined
     try {
       // Opened before anything else is made, because a port may be taken.
@@ -99,14 +106,37 @@ export const emulateInTime = (
         })
         timesMs.push(step.atMs ?? 0)
         if (step.input !== undefined) inputs.push(step)
+        follower?.tell({
+          label: step.choice?.label,
+          atMs: step.atMs ?? 0,
+          input: step.input as TimedAction | undefined,
+        })
       }
       besides = plan && new SearchBesides(plan, { ...source, trace, inputs: () => actionsOf(inputs) }, { cpus, signal })
       const filters = steer === 'predict' || steer === 'both' ? new Filters(sayGivenUp) : undefined
+      const { everyMs = predictEveryMsDefault } = options
+      let inPlace: (TimedRunOptions['besides'] & { readonly counts: PredictionCounts }) | undefined
       if (predicts) {
-        const isRecorded = options.predict === true
-        const { everyMs = predictEveryMsDefault } = options
-        const predictor = new Predictor(cluster, given, { ...predictionMax, isSteered: filters !== undefined, signal })
-        predictions = new Predictions(predictor, { ...source, trace }, { everyMs, isRecorded, filters, cpus, signal })
+        const predicted = () => follower?.counts ?? inPlace!.counts
+        const whenRecorded = pace === 'virtual' ? 'at once' : 'at the end'
+        const records = options.predict ? whenRecorded : 'never'
+        const taking = (predictions = new Predictions(
+          predicted,
+          { ...source, trace },
+          { records, filters, cpus, signal },
+        ))
+        const isSteered = filters !== undefined
+        if (pace === 'virtual')
+          inPlace = predictInPlace(
+            new Predictor(cluster, given, { ...predictionMax, isSteered, signal }),
+            taking,
+            everyMs,
+          )
+        else
+          follower = new Follower(
+            { file: config.path, seed, clocksStart, timing, cpu: otherOf(cpus), everyMs, isSteered },
+            { cpus, onRound: (from, round) => void taking.take(from, round) },
+          )
       }
       const reader = new StepReader(cluster, system.properties)
       const immediate = isChecked ? { listener: sayInterventions, guard } : undefined
@@ -119,7 +149,8 @@ export const emulateInTime = (
         reader,
         outside: ports,
         onStep,
-        besides: predictions ?? besides,
+        besides: inPlace ?? besides,
+        following: follower,
         immediate,
         predicted: filters && { filters, onSteered: saySteered },
       }
@@ -129,6 +160,7 @@ export const emulateInTime = (
       for (const { port, node, nodePort } of ports ? system.publish : [])
         process.stderr.write(`lastnail: 127.0.0.1:${port} is ${node}:${nodePort}\n`)
       await run.run(AbortSignal.any([signal, full.signal]))
+      await follower?.end()
       const endedNotes = endedBy(writing.problem, run.elapsedMs / 1000)
       ports?.close()
       progress.end()
@@ -154,6 +186,7 @@ export const emulateInTime = (
         ...measured.notes,
         ...(besides?.notes ?? []),
         ...(predictions?.notes ?? []),
+        ...(follower?.ended === undefined ? [] : [`the predictor ended before the run: ${follower.ended}`]),
       ]
       cluster.close()
       const again = { ...timing, timesMs, inputs: actionsOf(inputs) }
@@ -161,14 +194,15 @@ export const emulateInTime = (
       const came = { ...verdictOf(concluded), seed, hash, notes, repeated: violation !== undefined }
       writing.try(() => writer.end({ verdict: { ...unsearched, ...came } }))
       writer.close()
+      if (!signal.aborted) await predictions?.end()
       // A violation found by a search is not part of the run itself.
       const told = verdictOf(
         (violation ? undefined : foundBesides(predictions?.results.found ?? besides?.searched.found)) ?? concluded,
       )
       const searched = besides && { searched: besides.searched }
       const predicted = predictions && {
-        predictions: predictions.results,
-        predicted: predictions.predicted,
+        predictions: { ...predictions.results, ...(follower && { behindMs: follower.behindMsMax }) },
+        predicted: (follower ?? inPlace!).counts.predicted,
       }
       const isDrawn = drawing.problem === undefined
       const files = { trace, plot: isDrawn ? plot : null }
@@ -178,7 +212,7 @@ export const emulateInTime = (
       }
     } finally {
       progress.end()
-      await besides?.end()
+      await Promise.all([besides?.end(), follower?.end()])
       ports?.close()
       control?.close()
       cluster?.close()
@@ -200,8 +234,17 @@ const planOfSearches = (
   return { everyMs: checkEveryMs, forMs: checkForMs }
 }
 
-/** A round of prediction takes some seconds. It is bounded by what it does, so that it comes to the same on any machine. */
-const predictionMax = { inputsMax: 500, transitionsMax: 50_000 }
+/** Predicts while the run stands still. */
+const predictInPlace = (predictor: Predictor, predictions: Predictions, everyMs: number) => ({
+  everyMs,
+  goesOn: true,
+  get counts() {
+    return predictor.counts
+  },
+  async search(from: { readonly step: number; readonly atMs: number; readonly state: () => Mark }): Promise<void> {
+    await predictions.take(from, await predictor.look(from.state()))
+  },
+})
 
 const checkForMsDefault = 5000
 
@@ -214,6 +257,12 @@ const foundBesides = (
   const { property, kind, message, step, atMs } = first
   const place = `from step ${step} of the run, at ${atMs / 1000} s, a search found: `
   return { verdict: 'violated', property, kind, message: `${place}${message}` }
+}
+
+/** A CPU on which the nodes of this run are not held: by now this thread is pinned to theirs. */
+const otherOf = (cpus: readonly number[]): number => {
+  const own = allowedCpus()
+  return cpus.find(cpu => !own.includes(cpu)) ?? cpus[0]!
 }
 
 const actionsOf = (inputs: readonly RecordedStep[]) => inputs.map(({ input }) => input as Timing['inputs'][number])

@@ -1,6 +1,7 @@
 import type { Counts } from '../../proxy/forwarding/counters.ts'
 import type { ClientCall, ExecResult } from '../config.ts'
 import type { SteeringCounts } from '../steering/counts.ts'
+import type { PredictionCounts } from '../steering/predictor.ts'
 import type { Look } from '../timed/look.ts'
 import type { Measurements } from '../timed/measurements.ts'
 import type { Happening, WaySetting } from '../timed/timing.ts'
@@ -21,6 +22,8 @@ export interface Run {
   readonly counts: Counts
   /** Undefined if the run is not steered. */
   readonly steering?: SteeringCounts | undefined
+  /** Undefined if nothing is predicted. `behindMs`: by how much the predictor is behind the run. */
+  readonly prediction?: (PredictionCounts & { readonly behindMs: number }) | undefined
   /** @throws UsageError for an unknown node */
   act(action: Happening): Promise<void>
   /**

@@ -12,6 +12,7 @@ import { notSteered, type SteeringCounts } from '../steering/counts.ts'
 import type { Filters } from '../steering/filters.ts'
 import type { Guard } from '../steering/guard.ts'
 import { ImmediateCheck, type ImmediateCheckListener, safetyOf } from '../steering/immediate-check.ts'
+import type { PredictionCounts } from '../steering/predictor.ts'
 import { type OnSteered, Steering } from '../steering/steering.ts'
 import { Measurements } from '../timed/measurements.ts'
 import type { Happening, Pace } from '../timed/timing.ts'
@@ -35,8 +36,8 @@ export interface TimedRunOptions {
         readonly everyMs: number
         /** Whether it searches after something was violated, once that holds again. */
         readonly goesOn?: boolean
-        /** Violations that it has predicted. */
-        readonly predicted?: number
+        /** What it has predicted, if it does. */
+        readonly counts?: PredictionCounts
         search(from: {
           readonly step: number
           readonly atMs: number
@@ -46,6 +47,8 @@ export interface TimedRunOptions {
         }): Promise<void>
       }
     | undefined
+  /** Predicts beside the run, which does not wait for it. */
+  readonly following?: { readonly counts: PredictionCounts; readonly behindMs: number } | undefined
   /** Prevents violations: all, or the known bugs of a guard. */
   readonly immediate?: { readonly listener: ImmediateCheckListener; readonly guard: Guard | undefined } | undefined
   /** Keeps from happening what is predicted to lead to violations. */
@@ -138,7 +141,13 @@ export class TimedRun implements Run {
   }
 
   get steering(): SteeringCounts | undefined {
-    return this.#steering && { ...this.#steering, predicted: this.#options.besides?.predicted ?? 0 }
+    return this.#steering && { ...this.#steering, predicted: this.prediction?.predicted ?? 0 }
+  }
+
+  get prediction(): Run['prediction'] {
+    const { besides, following } = this.#options
+    const counts = following?.counts ?? besides?.counts
+    return counts && { ...counts, behindMs: following?.behindMs ?? 0 }
   }
 
   get steps(): number {

@@ -27,6 +27,23 @@ export interface Outcome {
   readonly filters: readonly Filter[]
 }
 
+/** What was predicted so far. Plain data. */
+export interface PredictionCounts {
+  readonly rounds: number
+  /** Inputs that nodes took, and steps in memory. */
+  readonly inputs: number
+  readonly transitions: number
+  readonly seconds: number
+  /** How many states could not be marked, so that nothing was predicted from them. */
+  readonly unmarked: number
+  /** Violations that were predicted, and repeated on the whole system. */
+  readonly predicted: number
+  /** Ways of single nodes that violated nothing there. */
+  readonly vain: number
+  /** Predictions against which nothing was prevented, because a violation was predicted then too. */
+  readonly unhelped: number
+}
+
 const nothing: Outcome = { foreseen: [], suspected: [], filters: [] }
 
 /** So many ways are executed on the whole system in a round, of those that single nodes could go. */
@@ -45,19 +62,10 @@ const triedMax = 4
  * learns of single nodes is kept from round to round, so that later ones reach further. Each round comes to the same on any machine.
  */
 export class Predictor {
-  rounds = 0
-  /** Inputs that nodes took, and steps in memory. */
-  inputs = 0
-  transitions = 0
-  seconds = 0
-  /** How many states could not be marked, so that nothing was predicted from them. */
-  unmarked = 0
-  /** Violations that were predicted, and repeated on the whole system. */
-  predicted = 0
-  /** Ways of single nodes that violated nothing there. */
-  vain = 0
-  /** Predictions against which nothing was prevented, because a violation was predicted then too. */
-  unhelped = 0
+  readonly counts: { -readonly [Name in keyof PredictionCounts]: number } = {
+    ...{ rounds: 0, inputs: 0, transitions: 0, seconds: 0 },
+    ...{ unmarked: 0, predicted: 0, vain: 0, unhelped: 0 },
+  }
   readonly #cluster: Cluster
   readonly #system: ResolvedSystem
   readonly #options: PredictorOptions
@@ -91,10 +99,10 @@ export class Predictor {
     const begun = performance.now()
     const mark = await this.#cluster.mark()
     if (mark === undefined) {
-      this.unmarked += 1
+      this.counts.unmarked += 1
       return nothing
     }
-    this.rounds += 1
+    this.counts.rounds += 1
     this.#searches = 0
     const { ordinals } = mark.execution.network
     this.#within = this.#neighbourhoods.next({ connected: this.#cluster.connected, sent: new Map(ordinals) })
@@ -103,7 +111,7 @@ export class Predictor {
       return await this.#look(outlook)
     } finally {
       await outlook.end()
-      this.seconds += (performance.now() - begun) / 1000
+      this.counts.seconds += (performance.now() - begun) / 1000
     }
   }
 
@@ -121,7 +129,7 @@ export class Predictor {
         : await this.#search(outlook, { isToBeNew: old.length > 0 })
     const isNew = found !== undefined && !this.#isKnown(found)
     const foreseen = [...old.map(each => ({ ...each, isNew: false })), ...(found ? [{ ...found, isNew }] : [])]
-    this.predicted += foreseen.length
+    this.counts.predicted += foreseen.length
     if (found && isNew) this.#learn(found)
     const filters = isSteered ? await this.#filtersAgainst(foreseen, outlook) : []
     return { foreseen, suspected, filters }
@@ -142,18 +150,18 @@ export class Predictor {
   ): Promise<{ readonly found: Foreseen | undefined; readonly suspected: readonly Suspicion[] }> {
     this.#searches += 1
     const { inputsMax, transitionsMax } = this.#options
-    const { suspicions, inputs, transitions } = await outlook.predict(this.#table, this.rounds, {
+    const { suspicions, inputs, transitions } = await outlook.predict(this.#table, this.counts.rounds, {
       ...{ inputsMax, transitionsMax, suspicionsMax, within: this.#within },
       ...limits,
     })
-    this.inputs += inputs
-    this.transitions += transitions
+    this.counts.inputs += inputs
+    this.counts.transitions += transitions
     const suspected = suspicions.filter(({ kind }) => kind === 'dead')
     for (const suspicion of suspicions) {
       if (suspicion.kind === 'dead' || (isToBeNew && this.#isKnown(suspicion))) continue
       const found = await outlook.execute(suspicion)
       if (found) return { found, suspected }
-      this.vain += 1
+      this.counts.vain += 1
     }
     return { found: undefined, suspected }
   }
@@ -163,7 +171,7 @@ export class Predictor {
     for (const way of foreseen) {
       if (preventableOn(way.labels).some(label => filters.some(({ said }) => said === saidOf(label)))) continue
       const more = await this.#prevent(way, filters, outlook)
-      if (more === undefined) this.unhelped += 1
+      if (more === undefined) this.counts.unhelped += 1
       filters = more ?? filters
     }
     this.#helped = new Set(filters.map(({ said }) => said))

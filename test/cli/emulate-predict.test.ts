@@ -1,5 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { copyOfFixtures, lastnail } from './lastnail.ts'
+import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 
 const give = `
   const socket = require('node:dgram').createSocket('udp4')
@@ -67,9 +68,54 @@ test('where nothing can go wrong nothing is predicted, and the run is as without
   expect(summary.predictions.inputs).toBeGreaterThan(0)
 })
 
-test.each(['real', 'native'])('at the pace %s no clock can be stopped', async pace => {
-  expect(await emulate('1', '--pace', pace, '--predict')).toMatchObject({
+test('at the pace real a process that follows predicts, and records at the end', { timeout: 120_000 }, async () => {
+  const { code, summary, stderr } = await emulate('true', '--pace', 'real', '--for', '5s', '--predict', '--every', '1s')
+  expect(stderr).toMatch(/^lastnail: at \d\.\d+ s, in \d+ steps, \d+ deviations?: safety noneMissing$/m)
+  expect({ code, summary }).toMatchObject({
+    code: 1,
+    summary: { verdict: 'violated', property: 'noneMissing', predictions: { found: [{ property: 'noneMissing' }] } },
+  })
+  expect(summary.predicted).toBeGreaterThan(0)
+  expect(summary.predictions.behindMs).toBeGreaterThanOrEqual(0)
+})
+
+test('a run goes on if the process that predicts is killed', { timeout: 120_000 }, async () => {
+  const { directory, remove } = copyOfFixtures({ 'give.cjs': give, 'take.cjs': take, 'n.config.ts': numbers('1') })
+  onTestFinished(remove)
+  const args = ['emulate', 'n.config.ts', '--pace', 'real', '--for', '90s', '--predict', '--every', '1s', '--json']
+  const running = start(directory, args)
+  onTestFinished(() => void running.kill('SIGKILL'))
+  const said: string[] = []
+  running.stderr!.setEncoding('utf8').on('data', text => said.push(text))
+  await expect.poll(() => said.join(''), { timeout: 60_000 }).toContain('control at')
+  const [, origin, token] = /control at (\S+) with token (\S+)/.exec(said.join(''))!
+  const metrics = async () =>
+    (await fetch(`${origin}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text()
+  await expect.poll(metrics, { timeout: 60_000 }).toMatch(/^lastnail_prediction_rounds_total [1-9]/m)
+  expect(await metrics()).toMatch(/^lastnail_predictor_behind_seconds \d/m)
+  process.kill(followerOf(running.pid!), 'SIGKILL')
+  const looks = async () => Number(/^lastnail_looks_total (\d+)/m.exec(await metrics())![1])
+  const before = await looks()
+  await expect.poll(looks, { timeout: 30_000 }).toBeGreaterThan(before + 1)
+  running.kill('SIGINT')
+  const { stdout } = await running
+  const summary = JSON.parse(String(stdout).trim().split('\n').at(-1)!)
+  expect(summary).toMatchObject({ property: null, predicted: 0 })
+  expect(summary.notes).toContain('the predictor ended before the run: it ended by SIGKILL')
+  expect(await lastnail(directory, 'replay', summary.trace)).toMatchObject({ code: 0 })
+})
+
+/** The process that follows a run, by its parent. */
+const followerOf = (parent: number): number => {
+  const children = readdirSync(`/proc/${parent}/task`).flatMap(task =>
+    readFileSync(`/proc/${parent}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  )
+  return children.find(pid => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('follower'))!
+}
+
+test('at the pace native nothing is predicted', async () => {
+  expect(await emulate('1', '--pace', 'native', '--predict')).toMatchObject({
     code: 64,
-    stderr: `lastnail: --predict stops the clock, which at the pace ${pace} goes on`,
+    stderr: 'lastnail: --predict begins at states of the run, which at the pace native are not known',
   })
 })

@@ -1,0 +1,145 @@
+import '../optimise-late.ts'
+import { on } from 'node:events'
+import { Executor } from '../../checker/cells/executor.ts'
+import { Diverged } from '../../checker/errors.ts'
+import { labelsOf } from '../../checker/labels.ts'
+import { evaluate } from '../../checker/property.ts'
+import type { Cluster } from '../../harness/cluster.ts'
+import { type GlobalState, resolveSystem } from '../../harness/config.ts'
+import { endWithParent } from '../../harness/hold/interruption.ts'
+import { safetyOf } from '../../harness/steering/immediate-check.ts'
+import { type Outcome, type PredictionCounts, Predictor } from '../../harness/steering/predictor.ts'
+import type { TimedAction, Timing } from '../../harness/timed/timing.ts'
+import { loadConfig } from '../config/load-config.ts'
+import { exitCode, explainError } from '../exit-code.ts'
+import { inSession } from '../session/session.ts'
+import { catchStrays, endsItself, refuseExit } from '../session/stray.ts'
+import { forgetClosingThreads } from '../workers/closing-threads.ts'
+import { predictionMax } from './predictions.ts'
+
+/** The first message to a follower. */
+export interface FollowerOrder {
+  readonly file: string
+  readonly seed: number
+  readonly clocksStart: string
+  readonly timing: Timing
+  /** The CPU for its nodes. */
+  readonly cpu: number
+  readonly everyMs: number
+  readonly isSteered: boolean
+}
+
+/** A later message: a step of the run, or that its start is over. */
+export interface FollowedStep {
+  /** Undefined for the start. */
+  readonly label: string | undefined
+  readonly atMs: number
+  /** What somebody requested, if the step is that. */
+  readonly input: TimedAction | undefined
+}
+
+/** What a follower says. */
+export interface FollowerAnswer {
+  /** The time of the last step that it has executed. */
+  readonly atMs: number
+  readonly counts: PredictionCounts
+  /** Present after a round of prediction. */
+  readonly round?: { readonly step: number; readonly atMs: number; readonly outcome: Outcome }
+  /** Why it has ended. */
+  readonly failed?: string
+}
+
+/** A state is up to date if the run was there so many milliseconds ago. From an older one, what comes has mostly come already. */
+const upToDateMs = 1000
+/** It says after so many steps where it is. */
+const stepsPerAnswer = 50
+
+/** The steps that were received, in order. */
+class Steps {
+  latestMs = 0
+  readonly #messages = on(process, 'message', { close: ['disconnect'] })
+
+  constructor() {
+    process.on('message', ({ atMs }: FollowedStep) => {
+      this.latestMs = atMs
+    })
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<FollowedStep> {
+    for await (const [message] of this.#messages) yield message as FollowedStep
+  }
+}
+
+/** Executes the steps of a run on nodes of its own, and predicts from states that are up to date. */
+const follow = async (order: FollowerOrder, steps: Steps): Promise<void> => {
+  const { file, everyMs, isSteered, ...rest } = order
+  const config = await loadConfig(file)
+  const given = resolveSystem(config.definition, { directory: config.directory })
+  await inSession(config, { ...rest, isAble: true }, async ({ cluster, signal }) => {
+    const executor = new Executor<GlobalState>(cluster, given.properties)
+    const predictor = new Predictor(cluster, given, { ...predictionMax, isSteered, signal })
+    const answer = (more: Partial<FollowerAnswer> = {}) =>
+      send({ atMs: atMsOf(cluster), counts: predictor.counts, ...more })
+    await executor.reset()
+    let nextMs = everyMs
+    for await (const step of steps) {
+      if (step.label !== undefined) await execute(cluster, executor, { ...step, label: step.label })
+      if (executor.broken) return
+      const isDue = step.atMs >= nextMs && steps.latestMs - step.atMs <= upToDateMs
+      if (isDue) {
+        while (nextMs <= step.atMs) nextMs += everyMs
+        if (!isViolated(cluster, given)) {
+          const outcome = await predictor.look(executor.mark())
+          await answer({ round: { step: executor.schedule.length, atMs: step.atMs, outcome } })
+        }
+      } else if (executor.schedule.length % stepsPerAnswer === 0) await answer()
+    }
+  })
+}
+
+const atMsOf = ({ time }: Cluster): number => time?.nowMs ?? 0
+
+const execute = async (
+  cluster: Cluster,
+  executor: Executor<GlobalState>,
+  { label, atMs, input }: FollowedStep & { readonly label: string },
+): Promise<void> => {
+  const time = cluster.time!
+  time.pass(atMs)
+  if (input) time.takeUp({ requested: [...time.requested, input] })
+  cluster.lookAgain()
+  const choice = executor.enabled().find(each => each.label === label)
+  if (choice === undefined) throw new Diverged(executor.schedule.length + 1, label, labelsOf(executor.enabled()))
+  const { kind, node } = choice
+  await executor.execute({ kind, node, label, subject: label, numbers: [] })
+}
+
+const isViolated = (cluster: Cluster, { properties }: ReturnType<typeof resolveSystem>): boolean =>
+  safetyOf({ properties }).some(name => evaluate(name, properties[name]!, cluster.state(), () => 'now') === false)
+
+/** If the parent has ended, nobody needs it. */
+const send = (answer: FollowerAnswer) =>
+  new Promise<void>(resolve => (process.connected ? process.send!(answer, () => resolve()) : resolve()))
+
+const end = (): never => {
+  endsItself()
+  process.exit()
+}
+
+const fail = (error: unknown) =>
+  send({ atMs: 0, counts: nothing, failed: explainError(error).lines.at(-1) ?? 'it failed' })
+
+const nothing: PredictionCounts = {
+  ...{ rounds: 0, inputs: 0, transitions: 0, seconds: 0 },
+  ...{ unmarked: 0, predicted: 0, vain: 0, unhelped: 0 },
+}
+
+forgetClosingThreads()
+endWithParent()
+catchStrays(error => void fail(error).then(end))
+refuseExit(exitCode.usage)
+process.once('beforeExit', end)
+process.once('message', async order => {
+  await follow(order as FollowerOrder, new Steps()).catch(fail)
+  end()
+})
