@@ -16,6 +16,7 @@ import { NativeCluster } from './native-cluster.ts'
 import { handleOf } from './native-handle.ts'
 import type { NativeNode } from './native-node.ts'
 import type { NativeEngine } from './native-runtime.ts'
+import { awaitedBy, awaitReady, inOrderOfStart } from './ready.ts'
 
 export interface EmulationOptions extends Wiring {
   /** Which nodes come and go, and when. */
@@ -133,11 +134,14 @@ export class Emulation {
     const { churn, forMs, pauseOf } = this.#options
     const over = AbortSignal.any([signal, AbortSignal.timeout(forMs)])
     this.#begun = performance.now()
-    for (const [index, node] of churn.initial.entries()) {
+    const { nodes } = this.#system
+    for (const [index, node] of inOrderOfStart(churn.initial, nodes).entries()) {
       // Gives requests to end a chance meanwhile.
       await nextTurn()
+      for (const before of awaitedBy(node, churn.initial))
+        await awaitReady(this.cluster.node(before), nodes.find(({ name }) => name === before)!, over)
       if (over.aborted) return
-      await unlessInterrupted(this.#join(node))
+      await unlessInterrupted(this.#join(node.name))
       this.#observer.onStart(index + 1, churn.initial.length)
     }
     for (const client of this.#system.clients) this.clients.begin(client, pauseOf(client.name))

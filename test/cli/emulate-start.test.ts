@@ -67,6 +67,11 @@ describe.each(['virtual', 'real'])('a run at the pace %s', pace => {
   })
 })
 
+test('so it is at the pace native, which begins with those that others wait for', async () => {
+  const { verdict, crashes } = await emulate('after.config.ts', '--pace', 'native')
+  expect({ verdict, crashes }).toEqual({ verdict: 'held', crashes: 0 })
+})
+
 test('the start takes time on the clock of the run, here until a health check passes', async () => {
   const { trace, hash, clients } = await emulate('healthy.config.ts')
   expect(readTrace(join(directory, trace)).steps.slice(1, 3)).toMatchObject([
