@@ -1,5 +1,7 @@
+import { BudgetSpent } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
 import type { NodeOutcome, TaskOutcome } from '../cells/task.ts'
+import { headline } from '../cells/violation.ts'
 import { Diverged, Unfaithful, UsageError } from '../errors.ts'
 import { Random } from '../random.ts'
 import { Bandit } from './bandit.ts'
@@ -42,7 +44,8 @@ export interface PortfolioOptions extends ExperienceOptions {
 }
 
 type Local = Search & Pick<LocalSearch<never>, 'local' | 'notes'>
-type Exploring = Search & Pick<ExplorerSearch<never>, 'explored' | 'notes' | 'isWaiting' | 'isDone'>
+type Exploring = Search &
+  Pick<ExplorerSearch<never>, 'explored' | 'notes' | 'whyEnded' | 'isWaiting' | 'isDone' | 'end'>
 
 export interface SearchesAlone {
   readonly local: (experience: Experience) => Local
@@ -180,7 +183,7 @@ export class Portfolio {
       () => this.#next(),
       (asked, cells): Promise<TaskOutcome | NodeOutcome | Diverged> => {
         const own = cells.ofVariant(asked.variant)
-        if (isAlone(asked)) return own.tryRunAlone(asked.task, !this.#isBeside)
+        if (isAlone(asked)) return this.#runAlone(own, asked)
         return own.for(asked.purpose ?? 'search').tryRun(asked.task)
       },
       aheadMax,
@@ -204,6 +207,17 @@ export class Portfolio {
     }
   }
 
+  /** Beside other searches, an error ends the search by deviations alone: nodes without their peers may do anything. */
+  async #runAlone(cells: Cells, { task }: NodeExecution): Promise<NodeOutcome | Diverged> {
+    try {
+      return await cells.tryRunAlone(task, !this.#isBeside)
+    } catch (error) {
+      if (!this.#isBeside || error instanceof BudgetSpent) throw error
+      this.#exploring!.end(error instanceof Error ? error.message : String(error))
+      return { last: undefined }
+    }
+  }
+
   /** Coverage of each search, in the order of their first turns. */
   get coverage(): readonly SearchCoverage[] {
     return [...this.#searches.values()].map(search => search.coverage())
@@ -221,7 +235,9 @@ export class Portfolio {
   get notes(): readonly string[] {
     // What it cannot do, the other searches do from the start, but hardly from a state of a long run.
     const isSaid = !this.#isBeside || this.experience.hasBegin
-    return [...this.#bounded.notes, ...(this.#local?.notes ?? []), ...((isSaid && this.#exploring?.notes) || [])]
+    const { notes = [], whyEnded } = this.#exploring ?? {}
+    const ended = whyEnded === undefined ? [] : [`the search by deviations was ended: ${headline(whyEnded)}`]
+    return [...this.#bounded.notes, ...(this.#local?.notes ?? []), ...(isSaid ? notes : []), ...ended]
   }
 
   /** Figures of the local search; null if there is none. */

@@ -58,9 +58,10 @@ export class ExplorerSearch<State> implements Search {
   /** Ways that came to nothing on the whole system. */
   #failures = 0
   readonly #clients = new ClientsAlone()
-  #found = 0
-  /** Whether the nodes cannot begin alone. */
-  #cannotBegin = false
+  /** Whether it was ended, or the nodes cannot begin alone. */
+  #isOver = false
+  /** Why it was ended. */
+  whyEnded: string | undefined
 
   constructor(experience: Experience, options: ExplorerSearchOptions<State>) {
     const { nodes, order } = options
@@ -73,9 +74,9 @@ export class ExplorerSearch<State> implements Search {
   }
 
   next(): Execution | NodeExecution | undefined {
+    if (this.#isOver) return undefined
     const again = this.#retries.next()
     if (again) return again
-    if (this.#cannotBegin) return undefined
     if (!this.#begin.isDone) {
       const task = this.#beginning(() => this.#begin.next())
       return task && this.#ask(task, 'begin')
@@ -97,15 +98,15 @@ export class ExplorerSearch<State> implements Search {
     this.#suspicions.delete(execution)
     if (!(came instanceof Diverged)) this.#counted.count(came)
     const isReal = !(came instanceof Diverged) && (came.violation ?? came.finding) !== undefined
-    if (isReal) this.#found += 1
-    else if (suspicion?.kind !== 'dead') this.#failures += 1
+    if (!isReal && suspicion?.kind !== 'dead') this.#failures += 1
   }
 
   learnAlone(execution: NodeExecution, came: NodeOutcome | Diverged): void {
     const ask = this.#asks.get(execution)!
-    if (came instanceof Diverged && this.#retries.again(execution)) return
+    if (!this.#isOver && came instanceof Diverged && this.#retries.again(execution)) return
     this.#asks.delete(execution)
-    if (ask === 'pause') return
+    if (this.#isOver) this.#asks.clear()
+    if (this.#isOver || ask === 'pause') return
     if (ask === 'begin') {
       this.#beginning(() => this.#learnBegin(came))
       return
@@ -113,6 +114,12 @@ export class ExplorerSearch<State> implements Search {
     // What cannot be repeated is left out.
     if (!(came instanceof Diverged)) this.#clients.learn(ask.state.node, ask.input, came)
     this.#explorer!.learn(ask, came instanceof Diverged ? undefined : came.last)
+  }
+
+  /** Gives it up: the system cannot be searched so. */
+  end(why: string): void {
+    this.#isOver = true
+    this.whyEnded ??= why
   }
 
   /** Whether it waits for the outcome of an input. */
@@ -123,7 +130,7 @@ export class ExplorerSearch<State> implements Search {
   /** Whether nothing is left to do. */
   get isDone(): boolean {
     if (this.#asks.size > 0 || this.#suspected.length > 0 || this.#suspicions.size > 0) return false
-    return this.#cannotBegin || this.#explorer?.isDone === true
+    return this.#isOver || this.#explorer?.isDone === true
   }
 
   coverage() {
@@ -181,7 +188,7 @@ export class ExplorerSearch<State> implements Search {
       return work()
     } catch (error) {
       if (!this.#options.isBeside || !(error instanceof Diverged || error instanceof UsageError)) throw error
-      this.#cannotBegin = true
+      this.#isOver = true
       return undefined
     }
   }

@@ -120,6 +120,18 @@ test('nodes that cannot begin alone are no error in auto', async () => {
   await expect(checkPaxos({ search: 'deviations', milliseconds: 500 }, together)).rejects.toThrow('wait for each other')
 })
 
+test('an error of nodes alone ends this search and not the check', async () => {
+  const failing = {
+    alone: () => ({ reset: () => Promise.reject(new Error('nobody answers')), enter: async () => undefined }),
+  }
+  const { verdict, notes } = await checkPaxos({ from: ['n1 proposes'], milliseconds: 1000 }, failing)
+  expect({ verdict, notes }).toEqual({
+    verdict: 'held',
+    notes: ['the search by deviations was ended: nobody answers'],
+  })
+  await expect(checkPaxos({ search: 'deviations', milliseconds: 1000 }, failing)).rejects.toThrow('nobody answers')
+})
+
 test('a property that throws in a state that the system never comes to is no error', async () => {
   const handlers = paxos({ leaders: ['n1'] })
   const joined = new WeakSet<object>()
