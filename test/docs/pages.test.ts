@@ -59,6 +59,9 @@ describe.each([
     const runOne = async (line: string) => (await run(directory, [{ line: `${build} && ${line}`, expected: '' }]))[0]!
     for (const block of [stock!, shop!, first!]) writeBlock(directory, block)
     expect(await runOne('npx lastnail check --executions 100')).toContain('\nviolated: safety neverOversold\n')
+    writeBlock(directory, blocks.find(({ file }) => file === 'guard.config.ts')!)
+    const guard = 'npx lastnail emulate guard.config.ts --seed 3 --out guarded --guard .lastnail/shops/latest/*.trace'
+    expect(await runOne(guard)).toMatch(/neverOversold would not hold after .*\n(?:.*\n)*held\n/)
     const [fixedStock, fixedShop] = fixed
     writeBlock(directory, fixedStock!)
     if (language === 'Go')
