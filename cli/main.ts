@@ -109,6 +109,21 @@ const tellServers = async (
     process.stderr.write(`${annotationOf(name, relative('', path), verdict)}\n`)
 }
 
+/** Adds the options of every run of a system. */
+const withRunOptions = (command: Command, howLong: string): Command =>
+  command
+    .option('--for <duration>', howLong, duration)
+    .option('--look <duration>', 'how often properties are evaluated', duration)
+    .option('--seed <n>', 'seed of all random numbers', wholeNumber, 1)
+    .option(
+      '--keep <duration>',
+      'records this much of its end as a whole, and of what came before an outline',
+      duration,
+    )
+    .option('--port <n>', 'port of its control interface, on loopback (any free one)', port)
+    .option('--out <directory>', 'directory for the trace', defaultOut)
+    .option('--json', 'prints one JSON object as the last line')
+
 /** Runs a system over an emulated internet, and prints the summary. Returns the exit code. */
 const emulateAndTell = async (file: string, options: RunOptions, json: boolean | undefined): Promise<number> => {
   const [{ emulate }, { describeSummary }] = await Promise.all([
@@ -239,79 +254,61 @@ export const program = (done: (code: number) => void) => {
       (await import('./serve/serve.ts')).serveTrace(path, options),
     )
 
-  root
-    .command('emulate')
-    .description('runs the system of a configuration over an emulated internet, with churn, faults and measurements')
-    .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
-    .option('--pace <pace>', 'virtual, real or native (virtual)', pace)
-    .option('--topology <file>', 'a .json, .graphml, .gml or .inet file')
-    .option('--churn <file>', 'which nodes come and go: a plan (.json) or a script')
-    .option('--for <duration>', 'how long', duration)
-    .option('--look <duration>', 'how often properties are evaluated', duration)
-    .option('--seed <n>', 'seed of all random numbers', wholeNumber, 1)
-    .option(
-      '--check-every <duration>',
-      'stops the clock this often and searches from the present state, in other processes',
-      duration,
-    )
-    .option('--check-for <duration>', 'duration of each such search (5s)', duration)
-    .option('--predict', 'predicts what may come from states of the run')
-    .option('--every <duration>', 'how often it is predicted (10s)', duration)
-    .option('--guard <traces...>', 'keeps the known bugs of these traces from happening')
-    .option(
-      '--steer [how]',
-      'keeps it from violations: check (of each step), predict (what may come), or both (both)',
-      steerings,
-    )
-    .option(
-      '--keep <duration>',
-      'records this much of its end as a whole, and of what came before an outline',
-      duration,
-    )
-    .option('--port <n>', 'port of its control interface, on loopback (any free one)', port)
-    .option('--out <directory>', 'directory for the trace', defaultOut)
-    .option('--json', 'prints one JSON object as the last line')
-    .action(
-      async (
-        file: string,
-        { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, steer, predict, every, ...options },
-      ) => {
-        const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, predict, everyMs: every }
-        const run = { forMs, lookMs, keepMs, ...searches, steer: steer === true ? 'both' : steer, ...options }
-        done(await emulateAndTell(file, run, json))
-      },
-    )
+  withRunOptions(
+    root
+      .command('emulate')
+      .description('runs the system of a configuration over an emulated internet, with churn, faults and measurements')
+      .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
+      .option('--pace <pace>', 'virtual, real or native (virtual)', pace)
+      .option('--topology <file>', 'a .json, .graphml, .gml or .inet file')
+      .option('--churn <file>', 'which nodes come and go: a plan (.json) or a script')
+      .option(
+        '--check-every <duration>',
+        'stops the clock this often and searches from the present state, in other processes',
+        duration,
+      )
+      .option('--check-for <duration>', 'duration of each such search (5s)', duration)
+      .option('--predict', 'predicts what may come from states of the run')
+      .option('--every <duration>', 'how often it is predicted (10s)', duration)
+      .option('--guard <traces...>', 'keeps the known bugs of these traces from happening')
+      .option(
+        '--steer [how]',
+        'keeps it from violations: check (of each step), predict (what may come), or both (both)',
+        steerings,
+      ),
+    'how long',
+  ).action(
+    async (
+      file: string,
+      { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, steer, predict, every, ...options },
+    ) => {
+      const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, predict, everyMs: every }
+      const run = { forMs, lookMs, keepMs, ...searches, steer: steer === true ? 'both' : steer, ...options }
+      done(await emulateAndTell(file, run, json))
+    },
+  )
 
-  root
-    .command('guard')
-    .description('runs a system for real clients, and keeps the known bugs of traces from happening')
-    .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
-    .argument('<traces...>', 'traces of violated properties')
-    .option('--for <duration>', 'how long (until it is ended)', duration)
-    .option('--look <duration>', 'how often properties are evaluated', duration)
-    .option('--seed <n>', 'seed of all random numbers', wholeNumber, 1)
-    .option('--port <n>', 'port of its control interface, on loopback (any free one)', port)
-    .option(
-      '--keep <duration>',
-      'records this much of its end as a whole, and of what came before an outline',
-      duration,
-    )
-    .option('--out <directory>', 'directory for the trace', defaultOut)
-    .option('--json', 'prints one JSON object as the last line')
-    .action(
-      async (file: string, guard: readonly string[], { for: forMs, look: lookMs, keep: keepMs, json, ...options }) => {
-        const how = {
-          pace: 'real',
-          forMs: forMs ?? timerMsMax,
-          lookMs,
-          keepMs,
-          guard,
-          onlyVisitors: true,
-          ...options,
-        } as const
-        done(await emulateAndTell(file, how, json))
-      },
-    )
+  withRunOptions(
+    root
+      .command('guard')
+      .description('runs a system for real clients, and keeps the known bugs of traces from happening')
+      .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
+      .argument('<traces...>', 'traces of violated properties'),
+    'how long (until it is ended)',
+  ).action(
+    async (file: string, guard: readonly string[], { for: forMs, look: lookMs, keep: keepMs, json, ...options }) => {
+      const how = {
+        pace: 'real',
+        forMs: forMs ?? timerMsMax,
+        lookMs,
+        keepMs,
+        guard,
+        onlyVisitors: true,
+        ...options,
+      } as const
+      done(await emulateAndTell(file, how, json))
+    },
+  )
 
   addControlCommands(root, done)
   addTopologyCommands(root)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { violationKinds } from '../checker/cells/violation.ts'
 import { nodeVerbs } from '../checker/happening/happenings.ts'
 import { type SearchName, searchNames } from '../checker/searches/search.ts'
 import { kinds } from '../proxy/forwarding/counters.ts'
@@ -27,7 +28,7 @@ const verdict = z
   .enum(['violated', 'held', 'undetermined'])
   .describe('held: within the budget; undetermined: the message or a note says why')
 const property = z.string().nullable().describe('null for a crash or divergence, and if nothing was found')
-const kind = z.enum(['safety', 'liveness', 'divergence', 'crash']).nullable()
+const kind = z.enum(violationKinds).nullable()
 const message = z.string().describe('one line, then the explanation of the property')
 const schedule = z.array(z.string()).describe('labels of the steps')
 const path = z.string().nullable()
@@ -302,7 +303,7 @@ const campaigned = z.strictObject({
     z.strictObject({
       system: z.string(),
       property,
-      kind: z.enum(['safety', 'liveness', 'divergence', 'crash']),
+      kind: z.enum(violationKinds),
       message,
       bucket: z.string().describe('equal for all schedules of the same bug'),
       times: count.describe('rounds that found it'),

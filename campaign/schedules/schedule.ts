@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { violationKinds } from '../../checker/cells/violation.ts'
 
 /** The file format of schedules that this version writes, and the newest that it reads. */
 export const format = 1
@@ -28,7 +29,7 @@ export const scheduleSchema = z.strictObject({
   system: text.min(1),
   config: text.min(1).describe('path of the configuration, relative to this file’s directory'),
   property: text.nullable().describe('null for a crash or divergence'),
-  kind: z.enum(['safety', 'liveness', 'divergence', 'crash']),
+  kind: z.enum(violationKinds),
   message: text.describe('one line: what was found'),
   seed: count,
   variant: count.describe('the nodes’ seed is the sum of seed and variant'),

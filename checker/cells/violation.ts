@@ -1,8 +1,13 @@
 import type { Finding } from '../system.ts'
 
+/** What may be found: a property that does not hold, or something that counts without any. */
+export const violationKinds = ['safety', 'liveness', 'divergence', 'crash'] as const
+
+export type ViolationKind = (typeof violationKinds)[number]
+
 /** A state or step that violates a property, or a crash or divergence. */
 export interface Violation {
-  readonly kind: 'safety' | 'liveness' | 'crash' | 'divergence'
+  readonly kind: ViolationKind
   /** Name of the property; `undefined` for a crash or divergence. */
   readonly property: string | undefined
   /** The step after which it appeared, counted from 1; 0 is the initial state. */

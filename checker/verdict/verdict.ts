@@ -1,4 +1,5 @@
 import { counted } from '../brief.ts'
+import type { ViolationKind } from '../cells/violation.ts'
 import type { Level } from '../searches/bounded.ts'
 import type {
   DeviationCoverage,
@@ -18,7 +19,7 @@ export interface Verdict {
   readonly verdict: 'violated' | 'held' | 'undetermined'
   /** The violated or suspected property; `null` for a crash or divergence, and if nothing was found. */
   readonly property: string | null
-  readonly kind: 'safety' | 'liveness' | 'divergence' | 'crash' | null
+  readonly kind: ViolationKind | null
   readonly executions: number
   readonly spent: Spent
   readonly steps: number

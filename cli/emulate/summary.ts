@@ -1,4 +1,5 @@
 import { counted } from '../../checker/brief.ts'
+import type { ViolationKind } from '../../checker/cells/violation.ts'
 import type { Run } from '../../harness/emulation/run.ts'
 import { notSteered } from '../../harness/steering/counts.ts'
 import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'
@@ -20,7 +21,7 @@ export interface Summary {
   readonly verdict: 'violated' | 'held' | 'undetermined'
   /** The first property that a look found violated; for an `eventually` property, one that did not hold at the end. */
   readonly property: string | null
-  readonly kind: 'safety' | 'liveness' | 'crash' | 'divergence' | null
+  readonly kind: ViolationKind | null
   readonly message: string
   /** Hash over labels, times, outputs and states: equal for equal runs; null at the pace `native`. */
   readonly hash: string | null
