@@ -1,12 +1,22 @@
 import { defineConfig } from 'vitest/config'
+import { fast } from './test/fast.ts'
+
+const include = ['test/**/*.test.ts']
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     // Real-process tests hold processes by ptrace from the thread that started them: a process for each file, not a thread.
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    reporters: ['default', './test/summary.ts'],
+    projects: [
+      {
+        extends: true,
+        test: { name: 'fast', include: [...fast], isolate: false, setupFiles: ['test/no-processes.ts'] },
+      },
+      { extends: true, test: { name: 'all else', include, exclude: [...fast, '**/node_modules/**'] } },
+    ],
   },
 })

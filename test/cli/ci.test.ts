@@ -65,24 +65,27 @@ test('a file that cannot be written is one line', async () => {
   expect(stderr).toMatch(/^lastnail: cannot write the JUnit file taken\.xml: EISDIR/m)
 })
 
-test.skipIf(!existsSync('/dev/full'))('an output that cannot be written is told, and is no success', () => {
-  const full = openSync('/dev/full', 'w')
-  const told = (...args: readonly string[]) => {
-    const command = join(import.meta.dirname, '../../bin/lastnail.js')
-    const { status, stderr } = spawnSync(process.execPath, [command, ...args], {
-      cwd: directory,
-      encoding: 'utf8',
-      stdio: ['ignore', full, 'pipe'],
-    })
-    return { status, stderr }
-  }
-  try {
-    const why = expect.stringContaining('lastnail: cannot write to stdout: ENOSPC')
-    expect(told('--help')).toEqual({ status: 74, stderr: why })
-    // A violation stays one.
-    const args = ['adders.config.ts', '--search', 'walk', '--executions', '5', '--property', 'neverWritten']
-    expect(told('check', ...args)).toEqual({ status: 1, stderr: why })
-  } finally {
-    closeSync(full)
-  }
-})
+test.skipIf(!existsSync('/dev/full'))(
+  'an output that cannot be written is told, and is no success (needs /dev/full)',
+  () => {
+    const full = openSync('/dev/full', 'w')
+    const told = (...args: readonly string[]) => {
+      const command = join(import.meta.dirname, '../../bin/lastnail.js')
+      const { status, stderr } = spawnSync(process.execPath, [command, ...args], {
+        cwd: directory,
+        encoding: 'utf8',
+        stdio: ['ignore', full, 'pipe'],
+      })
+      return { status, stderr }
+    }
+    try {
+      const why = expect.stringContaining('lastnail: cannot write to stdout: ENOSPC')
+      expect(told('--help')).toEqual({ status: 74, stderr: why })
+      // A violation stays one.
+      const args = ['adders.config.ts', '--search', 'walk', '--executions', '5', '--property', 'neverWritten']
+      expect(told('check', ...args)).toEqual({ status: 1, stderr: why })
+    } finally {
+      closeSync(full)
+    }
+  },
+)

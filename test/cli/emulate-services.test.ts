@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '../..')
 const isThere = (program: string) => spawnSync(program, ['--version']).error === undefined
 
 test.skipIf(!isThere('redis-server'))(
-  'redis with a sentinel, driven by a client, runs the same twice at the pace virtual',
+  'redis with a sentinel, driven by a client, runs the same twice at the pace virtual (needs redis-server)',
   async () => {
     const out = mkdtempSync(join(tmpdir(), 'lastnail-services-'))
     onTestFinished(() => rmSync(out, { recursive: true }))

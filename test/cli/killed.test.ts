@@ -6,7 +6,7 @@ const script = join(import.meta.dirname, '../../scripts/killed.mjs')
 /** One for each command; `npm run killed` takes 200. */
 const times = 5
 
-describe.skipIf(process.getuid!() !== 0)('kill -9', () => {
+describe.skipIf(process.getuid!() !== 0)('kill -9 (needs root)', () => {
   test('at any moment of any command leaves nothing after the next start', { timeout: 300_000 }, async () => {
     const seed = String(Date.now() % 1000)
     const { stdout, exitCode } = await execa(process.execPath, [script, '--times', String(times), '--seed', seed], {

@@ -74,7 +74,7 @@ const onDisks = async (args: readonly string[], { before = ':', env = {} } = {})
 /** The lines of an error: one, and no defect. */
 const linesOf = (stderr: string) => stderr.split('\n').filter(line => !line.startsWith('lastnail: something else uses'))
 
-describe.runIf(process.getuid!() === 0)('what cannot be written', { timeout: 120_000 }, () => {
+describe.runIf(process.getuid!() === 0)('what cannot be written (needs root)', { timeout: 120_000 }, () => {
   test('a violation whose trace finds no space is said all the same, with its whole schedule', async () => {
     const { code, stdout, stderr } = await onDisks([...check, '--out', 'small'])
     expect(code).toBe(64)

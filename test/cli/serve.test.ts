@@ -93,7 +93,7 @@ test('the processes do what is asked, and say what is wrong with it', async () =
 })
 
 // Debian's chromium, where it could be installed.
-describe.skipIf(!hasBrowser)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser (needs chromium)', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await launch()

@@ -60,7 +60,7 @@ test('it stays where it had its share now and then, or waits for something else 
 const isRoot = process.getuid!() === 0
 
 test.skipIf(!isRoot || allowedCpus().length < 2)(
-  'beside a busy real-time program a check says what it could not do, and goes on on another CPU',
+  'beside a busy real-time program a check says what it could not do, and goes on on another CPU (needs root and two CPUs)',
   async () => {
     const { directory, remove } = copyOfFixtures()
     onTestFinished(remove)

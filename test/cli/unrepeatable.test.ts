@@ -96,7 +96,7 @@ static volatile long counted;
 static void *count(void *to) { for (long all = atol(to); counted < all;) counted++; return 0; }`
 
 test.skipIf(!hasCompiler)(
-  'a race of threads that compute: turns become longer, that is said, and what is found then repeats',
+  'a race of threads that compute: turns become longer, that is said, and what is found then repeats (needs cc)',
   { timeout: 240_000 },
   async () => {
     const program = compile(race, { functions: counter, flags: ['-pthread'] })

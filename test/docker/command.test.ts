@@ -23,7 +23,7 @@ services:
 /** Of examples that take a minute each, one is always checked; `npm run test:containers` checks all. */
 const longer = test.skipIf(process.env.EVERY_CONTAINER === undefined)
 
-describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : ''}`, () => {
+describe.skipIf(reason)(`the command and containers${reason ? ` (needs Docker: ${reason})` : ''}`, () => {
   let daemon: Daemon
   beforeAll(async () => {
     daemon = await startDaemon()
@@ -68,7 +68,7 @@ describe.skipIf(reason)(`the command and containers${reason ? ` (${reason})` : '
   )
 
   longer(
-    'node-discover: the same violation and the same shrunk schedule as by local processes',
+    'node-discover: the same violation and the same shrunk schedule as by local processes (needs EVERY_CONTAINER=1)',
     { timeout: 400_000 },
     () => isFoundAsLocally('node-discover', '20'),
   )

@@ -36,7 +36,7 @@ int main() {
   for (;;) pause();
 }`
 
-describe.skipIf(reason)(`nodes in containers${reason ? ` (${reason})` : ''}`, () => {
+describe.skipIf(reason)(`nodes in containers${reason ? ` (needs Docker: ${reason})` : ''}`, () => {
   let daemon: Daemon
   beforeAll(async () => {
     daemon = await startDaemon()

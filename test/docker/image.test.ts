@@ -30,7 +30,7 @@ const rights = {
   NetworkMode: 'none',
 }
 
-describe.skipIf(reason)(`the tool in a container${reason ? ` (${reason})` : ''}`, () => {
+describe.skipIf(reason)(`the tool in a container${reason ? ` (needs Docker: ${reason})` : ''}`, () => {
   let daemon: Daemon
   beforeAll(async () => {
     daemon = await startDaemon()

@@ -8,7 +8,7 @@ const script = join(import.meta.dirname, '../../scripts/killed.mjs')
 const times = Number(process.env.LASTNAIL_KILLS ?? 2)
 const reason = cannotRunContainers()
 
-describe.skipIf(reason)(`kill -9${reason ? ` (${reason})` : ''}`, () => {
+describe.skipIf(reason)(`kill -9${reason ? ` (needs Docker: ${reason})` : ''}`, () => {
   test('of a command with containers leaves nothing after the next start', {
     timeout: 60_000 + 30_000 * times,
   }, async () => {

@@ -35,7 +35,7 @@ const config = (image: string) => `
   })
 `
 
-describe.skipIf(reason)(`containers in real time${reason ? ` (${reason})` : ''}`, () => {
+describe.skipIf(reason)(`containers in real time${reason ? ` (needs Docker: ${reason})` : ''}`, () => {
   let daemon: Daemon
   beforeAll(async () => {
     daemon = await startDaemon()

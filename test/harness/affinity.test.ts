@@ -21,7 +21,7 @@ test('this thread is where it was also after what it did has failed', () => {
   expect(allowedCpus()).toEqual(before)
 })
 
-test.skipIf(allowedCpus().length < 2)('a thread that was pinned starts others on all CPUs', () => {
+test.skipIf(allowedCpus().length < 2)('a thread that was pinned starts others on all CPUs (needs two CPUs)', () => {
   const all = allowedCpus()
   allow(0, [all[0]!])
   try {

@@ -159,7 +159,7 @@ test('it is killed with all that it left, and starts again', async () => {
   expect(stdoutOf(cluster, 'd').at(-1)).toBe('1')
 })
 
-test.skipIf(!has('redis-server'))('redis-server --daemonize yes is a node', async () => {
+test.skipIf(!has('redis-server'))('redis-server --daemonize yes is a node (needs redis-server)', async () => {
   const cluster = clusterOf({
     nodes: {
       d: { command: ['redis-server', '--daemonize', 'yes', '--save', '', '--port', '7000'], listens: 7000 },

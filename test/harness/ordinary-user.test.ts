@@ -178,7 +178,7 @@ test('a signal ends it in order, and when it is killed nothing stays', async () 
   }
 })
 
-test.skipIf(!isRoot)('where the device is closed to users, that is said with the remedy', async () => {
+test.skipIf(!isRoot)('where the device is closed to users, that is said with the remedy (needs root)', async () => {
   const { code, stdout } = await lastnail('doctor', [], { tunMode: '600' })
   expect(stdout).toContain(`LACKS TUN devices: ${remedies.tun}\n`)
   expect(code).toBe(69)
@@ -186,7 +186,7 @@ test.skipIf(!isRoot)('where the device is closed to users, that is said with the
   expect(await lastnail('check', [], { tunMode: '600' })).toEqual({ code: 69, stdout: '', stderr })
 })
 
-test.skipIf(!isRoot)('where user namespaces are forbidden, that is said with the remedy', async () => {
+test.skipIf(!isRoot)('where user namespaces are forbidden, that is said with the remedy (needs root)', async () => {
   const { code, stdout } = await lastnail('doctor', [], { script: asUserOfContainer })
   expect(stdout).toContain(`LACKS namespaces: ${remedies.namespaces}\n`)
   expect(code).toBe(69)

@@ -36,7 +36,7 @@ const inOwnMemory = (script: string): string => {
   return stdout + stderr
 }
 
-describe.skipIf(process.getuid!() !== 0)('the directory of all runs', () => {
+describe.skipIf(process.getuid!() !== 0)('the directory of all runs (needs root)', () => {
   const unsafe = (why: string) =>
     `UnsafeRunRoot: /dev/shm/lastnail is not safe for run directories: ${why}; remove it\n`
 
@@ -73,7 +73,7 @@ describe.skipIf(process.getuid!() !== 0)('the directory of all runs', () => {
   })
 })
 
-describe.skipIf(process.getuid!() !== 0)('in the directory of all runs', () => {
+describe.skipIf(process.getuid!() !== 0)('in the directory of all runs (needs root)', () => {
   test('links and files in place of run directories are left alone, with what they lead to', () => {
     const tricks = `mkdir -m 700 $root; mkdir /mnt/victim; touch /mnt/victim/kept
       ln -s /mnt/victim $root/$gone-1-0; ln -s /mnt/nowhere $root/$gone-1-1; touch $root/$gone-1-2; mkfifo $root/$gone-1-3`

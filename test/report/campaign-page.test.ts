@@ -42,7 +42,7 @@ const shown: CampaignShown = {
   notes: ['refused was never met in any execution'],
 }
 
-describe.skipIf(!hasBrowser)('the page of a campaign, in a browser', () => {
+describe.skipIf(!hasBrowser)('the page of a campaign, in a browser (needs chromium)', () => {
   let directory: string
   let browser: Browser
   beforeAll(async () => {

@@ -7,7 +7,7 @@ import { writeReport } from '../../report/report.ts'
 import { hasBrowser, inPage, launch } from './browser.ts'
 
 /** What `report/newcomer.md` says that a newcomer reads, and after how many clicks. */
-describe.skipIf(!hasBrowser)('given only the report of a bug of the corpus', () => {
+describe.skipIf(!hasBrowser)('given only the report of a bug of the corpus (needs chromium)', () => {
   let directory: string
   let browser: Browser
   beforeAll(async () => {

@@ -57,7 +57,7 @@ test('what a service prints cannot break out of the page', () => {
 })
 
 // Debian's chromium, where it could be installed.
-describe.skipIf(!hasBrowser)('in a browser', () => {
+describe.skipIf(!hasBrowser)('in a browser (needs chromium)', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await launch()

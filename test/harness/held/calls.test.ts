@@ -6,7 +6,7 @@ import { compile, hasCompiler, heldOutput, runOn } from './program.ts'
 
 const c = test.skipIf(!hasCompiler)
 
-c('what is not held is refused, and said once', async () => {
+c('what is not held is refused, and said once (needs cc)', async () => {
   const program = compile(`
     for (int i = 0; i < 2; i++) printf("%ld %m\\n", syscall(SYS_io_uring_setup, 1, 0));
     printf("%ld %m\\n", syscall(SYS_ptrace, 0, 0, 0, 0));
@@ -49,7 +49,7 @@ c('what is not held is refused, and said once', async () => {
   ])
 })
 
-c('a bad pointer and a bad descriptor are errors of the program', async () => {
+c('a bad pointer and a bad descriptor are errors of the program (needs cc)', async () => {
   const program = compile(`
     void *bad = (void *)8;
     struct timespec *time = bad;
@@ -76,7 +76,7 @@ c('a bad pointer and a bad descriptor are errors of the program', async () => {
   ])
 })
 
-c('no call with arguments that mean nothing ends the tool: the program goes on', async () => {
+c('no call with arguments that mean nothing ends the tool: the program goes on (needs cc)', async () => {
   // read and others wait for ever; what makes a process, ends one or kills is left out.
   const program = compile(`
     int left_out[] = {SYS_rt_sigreturn, SYS_clone, SYS_fork, SYS_vfork, SYS_exit, SYS_kill, SYS_tkill, SYS_exit_group, SYS_tgkill, 435 /* clone3 */};
@@ -103,7 +103,7 @@ c('no call with arguments that mean nothing ends the tool: the program goes on',
   expect(stdoutOf(cluster, 'n')).toEqual(['1'])
 })
 
-c('Linux AIO is refused, and said: glibc’s own waits in threads', async () => {
+c('Linux AIO is refused, and said: glibc’s own waits in threads (needs cc)', async () => {
   const program = compile(
     `
     unsigned long context = 0;
@@ -125,7 +125,7 @@ c('Linux AIO is refused, and said: glibc’s own waits in threads', async () => 
   expect(notes).toEqual([`n: io_setup is refused with ENOSYS: ${why}`, `n: io_submit is refused with ENOSYS: ${why}`])
 })
 
-c('a program that traces another is told, and said', async () => {
+c('a program that traces another is told, and said (needs cc)', async () => {
   const program = compile(
     `
     pid_t child = fork();
@@ -164,7 +164,7 @@ test.each(Object.keys(debuggers) as (keyof typeof debuggers)[])(
   },
 )
 
-c('a process that was asked to be made untraced is held as any other', async () => {
+c('a process that was asked to be made untraced is held as any other (needs cc)', async () => {
   const asked = ['syscall(SYS_clone, 0x800000 | SIGCHLD, 0, 0, 0, 0)', 'syscall(SYS_clone3, &how, sizeof how)']
   const program = compile(`
     uint64_t how[11] = { 0x800000, [4] = SIGCHLD };
@@ -175,18 +175,21 @@ c('a process that was asked to be made untraced is held as any other', async () 
   expect(labels).toEqual(['n timer +1000ms', 'n timer +2000ms'])
 })
 
-c('a program with LeakSanitizer says itself that it cannot look for leaks, unless it is told not to', async () => {
-  const leaks = compile('exit(0);', { flags: ['-fsanitize=leak'] })
-  const program = (options: string) => ['sh', '-c', `${options} ${leaks} 2>&1; echo $?; sleep 9`] as const
-  const looking = await heldOutput([...program('')], 1)
-  expect(looking.lines.join('\n')).toMatch(/LeakSanitizer does not work under ptrace/)
-  expect(looking.notes).toEqual([expect.stringMatching(/^n: ptrace is refused with EPERM: .* LeakSanitizer fail/)])
-  const notLooking = await heldOutput([...program('LSAN_OPTIONS=detect_leaks=0')], 1)
-  expect(notLooking).toMatchObject({ lines: ['0'], notes: [] })
-})
+c(
+  'a program with LeakSanitizer says itself that it cannot look for leaks, unless it is told not to (needs cc)',
+  async () => {
+    const leaks = compile('exit(0);', { flags: ['-fsanitize=leak'] })
+    const program = (options: string) => ['sh', '-c', `${options} ${leaks} 2>&1; echo $?; sleep 9`] as const
+    const looking = await heldOutput([...program('')], 1)
+    expect(looking.lines.join('\n')).toMatch(/LeakSanitizer does not work under ptrace/)
+    expect(looking.notes).toEqual([expect.stringMatching(/^n: ptrace is refused with EPERM: .* LeakSanitizer fail/)])
+    const notLooking = await heldOutput([...program('LSAN_OPTIONS=detect_leaks=0')], 1)
+    expect(notLooking).toMatchObject({ lines: ['0'], notes: [] })
+  },
+)
 
 test.skipIf(!hasCompiler).each(['address', 'thread', 'undefined'])(
-  'a program with the sanitizer of %s, which maps terabytes for itself, is held and rewound',
+  'a program with the sanitizer of %s, which maps terabytes for itself, is held and rewound (needs cc)',
   async sanitizer => {
     const program = compile('puts("slept"); sleep(1); puts("again");', {
       flags: [`-fsanitize=${sanitizer}`],
@@ -201,22 +204,25 @@ test.skipIf(!hasCompiler).each(['address', 'thread', 'undefined'])(
 
 const isRoot = process.getuid?.() === 0
 
-test.skipIf(!hasCompiler || !isRoot)('a program that is setuid gains no right, and that is said', async () => {
-  const nobody = 65_534
-  const setuid = compile('printf("%d\\n", geteuid()); exit(0);')
-  chownSync(setuid, nobody, nobody)
-  chmodSync(setuid, 0o4755)
-  const own = compile('printf("%d\\n", geteuid()); exit(0);')
-  chmodSync(own, 0o4755)
-  const program = compile('for (int i = 1; i < 3; i++) { if (fork() == 0) execl(argv[i], argv[i], 0); wait(0); }')
-  const { lines, notes } = await heldOutput([program, own, setuid])
-  expect(lines).toEqual(['0', '0'])
-  expect(notes).toEqual([
-    `n: ${setuid} is setuid or setgid: it runs with the rights of who executes it alone (docs/nodes.md)`,
-  ])
-})
+test.skipIf(!hasCompiler || !isRoot)(
+  'a program that is setuid gains no right, and that is said (needs cc and root)',
+  async () => {
+    const nobody = 65_534
+    const setuid = compile('printf("%d\\n", geteuid()); exit(0);')
+    chownSync(setuid, nobody, nobody)
+    chmodSync(setuid, 0o4755)
+    const own = compile('printf("%d\\n", geteuid()); exit(0);')
+    chmodSync(own, 0o4755)
+    const program = compile('for (int i = 1; i < 3; i++) { if (fork() == 0) execl(argv[i], argv[i], 0); wait(0); }')
+    const { lines, notes } = await heldOutput([program, own, setuid])
+    expect(lines).toEqual(['0', '0'])
+    expect(notes).toEqual([
+      `n: ${setuid} is setuid or setgid: it runs with the rights of who executes it alone (docs/nodes.md)`,
+    ])
+  },
+)
 
-c('mounts and names are changed in a user namespace of the program’s own alone', async () => {
+c('mounts and names are changed in a user namespace of the program’s own alone (needs cc)', async () => {
   const program = compile(`
     printf("%ld %m\\n", syscall(SYS_mount, "none", "/tmp", "tmpfs", 0, 0));
     printf("%d %m\\n", sethostname("other", 5));
@@ -231,7 +237,7 @@ c('mounts and names are changed in a user namespace of the program’s own alone
   ])
 })
 
-c('CPU time, memory and load follow from the clock of the node', async () => {
+c('CPU time, memory and load follow from the clock of the node (needs cc)', async () => {
   const program = compile(`
     for (volatile long i = 0; i < 2000000; i++);
     struct rusage usage;
@@ -259,7 +265,7 @@ c('CPU time, memory and load follow from the clock of the node', async () => {
   ])
 })
 
-c('timers: deleted ones do not fire, an alarm outlives an exec, CPU time ends nothing', async () => {
+c('timers: deleted ones do not fire, an alarm outlives an exec, CPU time ends nothing (needs cc)', async () => {
   const program = compile(
     `
     if (argc > 1) exit(1);
@@ -286,7 +292,7 @@ c('timers: deleted ones do not fire, an alarm outlives an exec, CPU time ends no
   expect(lines).toEqual(['0', 'signal 24', 'alarm', 'over'])
 })
 
-c('what is no time, and what is no timer any more, the kernel refuses', async () => {
+c('what is no time, and what is no timer any more, the kernel refuses (needs cc)', async () => {
   const program = compile(`
     struct timespec none[] = {{-1, 0}, {0, -1}, {0, 1000000000}};
     sigset_t signals;
@@ -321,7 +327,7 @@ c('what is no time, and what is no timer any more, the kernel refuses', async ()
   expect(labels).toEqual(['n timer +1000ms'])
 })
 
-c('a loop that waits for the clock ends, whatever it reads it by', async () => {
+c('a loop that waits for the clock ends, whatever it reads it by (needs cc)', async () => {
   const program = compile(
     `
     double begun = now();
@@ -349,7 +355,7 @@ c('a loop that waits for the clock ends, whatever it reads it by', async () => {
   expect(lines.slice(0, 3)).toEqual(['vdso 1', 'call 1', 'counter 1'])
 })
 
-c('a program that reads the clock often, and does not wait for it, has no time pass', async () => {
+c('a program that reads the clock often, and does not wait for it, has no time pass (needs cc)', async () => {
   const program = compile(`
     double begun = now();
     for (int i = 0; i < 100000; i++) now();
@@ -358,13 +364,16 @@ c('a program that reads the clock often, and does not wait for it, has no time p
   expect((await heldOutput([program])).lines).toEqual(['0'])
 })
 
-test.skipIf(!existsSync('/usr/bin/musl-gcc') || !hasCompiler)('a static program of musl is held alike', async () => {
-  const program = compile('struct timespec t = {2, 0}; nanosleep(&t, 0); printf("%g\\n", now());')
-  execFileSync('musl-gcc', ['-static', '-O1', '-o', `${program}-musl`, `${program}.c`])
-  expect((await heldOutput([`${program}-musl`])).lines).toEqual(['3'])
-})
+test.skipIf(!existsSync('/usr/bin/musl-gcc') || !hasCompiler)(
+  'a static program of musl is held alike (needs cc and musl-gcc)',
+  async () => {
+    const program = compile('struct timespec t = {2, 0}; nanosleep(&t, 0); printf("%g\\n", now());')
+    execFileSync('musl-gcc', ['-static', '-O1', '-o', `${program}-musl`, `${program}.c`])
+    expect((await heldOutput([`${program}-musl`])).lines).toEqual(['3'])
+  },
+)
 
-c('half of a file system is free, whatever is written to it', async () => {
+c('half of a file system is free, whatever is written to it (needs cc)', async () => {
   const program = compile(
     `
     int fd = open("written", O_CREAT | O_WRONLY, 0600);

@@ -543,7 +543,7 @@ test('there is a program for each call that is not refused', () => {
 })
 
 test.skipIf(!hasCompiler)(
-  'each call gives the same in each execution, on new processes and in place',
+  'each call gives the same in each execution, on new processes and in place (needs cc)',
   async () => {
     const program = compile(body, { functions: programOf(made.filter(name => rows[name] !== undefined)) })
     const { lines } = await heldOutput([program], 400)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { clusterOf, directoryWith, labelsOf, stdoutOf, take } from '../system.ts'
 import { compile, hasCompiler, heldOutput } from './program.ts'
 
-test.skipIf(!hasCompiler)('times of files are those of the node’s clock, by whatever call', async () => {
+test.skipIf(!hasCompiler)('times of files are those of the node’s clock, by whatever call (needs cc)', async () => {
   const directory = directoryWith({ old: 'old' })
   utimesSync(join(directory, 'old'), 86_400, 86_400)
   const program = compile(

@@ -10,7 +10,7 @@ import { compile, hasCompiler, heldOutput } from './program.ts'
 const hasNumbers = / rdrand .* rdseed /.test(readFileSync('/proc/cpuinfo', 'latin1'))
 
 test.skipIf(!hasCompiler || !hasNumbers)(
-  'RDRAND and RDSEED follow from the seed, of every size, also after a fork',
+  'RDRAND and RDSEED follow from the seed, of every size, also after a fork (needs cc and RDRAND)',
   async () => {
     const program = compile(
       `
@@ -38,10 +38,12 @@ test.skipIf(!hasCompiler || !hasNumbers)(
   },
 )
 
-test.skipIf(!hasCompiler || !hasNumbers)('std::random_device of a shared library does too', async () => {
-  const program = compile('')
-  execFileSync('g++', ['-x', 'c++', '-o', program, '-'], {
-    input: `
+test.skipIf(!hasCompiler || !hasNumbers)(
+  'std::random_device of a shared library does too (needs cc and RDRAND)',
+  async () => {
+    const program = compile('')
+    execFileSync('g++', ['-x', 'c++', '-o', program, '-'], {
+      input: `
       #include <random>
       #include <cstdio>
       #include <unistd.h>
@@ -51,11 +53,12 @@ test.skipIf(!hasCompiler || !hasNumbers)('std::random_device of a shared library
         fflush(stdout);
         for (;;) pause();
       }`,
-  })
-  const { lines } = await heldOutput([program])
-  expect(lines.length).toBe(3)
-  expect(new Set(lines.join(' ').split(' ')).size).toBe(6)
-})
+    })
+    const { lines } = await heldOutput([program])
+    expect(lines.length).toBe(3)
+    expect(new Set(lines.join(' ').split(' ')).size).toBe(6)
+  },
+)
 
 /** The lengths of a file's instructions, as binutils read them. */
 const disassembled = (path: string, max: number) =>
@@ -64,13 +67,16 @@ const disassembled = (path: string, max: number) =>
     maxBuffer: 2 ** 26,
   }).matchAll(/^ *[0-9a-f]+:\t((?:[0-9a-f]{2} )+) *\t(?!\(bad\)|\.byte|fst[cs]w)(\S+)/gm)
 
-test.skipIf(!hasCompiler || !existsSync('/bin/bash'))('instructions are as long as binutils say', () => {
-  const wrong = [...disassembled('/lib/x86_64-linux-gnu/libm.so.6', 60_000), ...disassembled('/bin/bash', 60_000)]
-    .map(([, bytes, name]) => ({ code: Buffer.from(bytes!.replaceAll(' ', ''), 'hex'), name }))
-    .filter(({ code }) => instructionLength(Buffer.concat([code, Buffer.alloc(16)]), 0) !== code.length)
-    .map(({ code, name }) => `${name} ${code.toString('hex')}`)
-  expect(wrong.slice(0, 20)).toEqual([])
-})
+test.skipIf(!hasCompiler || !existsSync('/bin/bash'))(
+  'instructions are as long as binutils say (needs cc and bash)',
+  () => {
+    const wrong = [...disassembled('/lib/x86_64-linux-gnu/libm.so.6', 60_000), ...disassembled('/bin/bash', 60_000)]
+      .map(([, bytes, name]) => ({ code: Buffer.from(bytes!.replaceAll(' ', ''), 'hex'), name }))
+      .filter(({ code }) => instructionLength(Buffer.concat([code, Buffer.alloc(16)]), 0) !== code.length)
+      .map(({ code, name }) => `${name} ${code.toString('hex')}`)
+    expect(wrong.slice(0, 20)).toEqual([])
+  },
+)
 
 test('an instruction is found wherever it lies in a file that is read in pieces', () => {
   const directory = mkdtempSync(join(tmpdir(), 'lastnail-test-'))

@@ -15,7 +15,7 @@ static void show(const char *path) {
 }
 `
 
-test.skipIf(!hasCompiler)('/proc tells of the node: its time, its CPU, its memory', async () => {
+test.skipIf(!hasCompiler)('/proc tells of the node: its time, its CPU, its memory (needs cc)', async () => {
   const program = compile(
     `
     show("/proc/uptime");
@@ -58,9 +58,11 @@ test.skipIf(!hasCompiler)('/proc tells of the node: its time, its CPU, its memor
   expect(lines.at(-1)).toBe('none No such file or directory')
 })
 
-test.skipIf(!hasCompiler)('the size of a table of descriptors follows from those that are open', async () => {
-  const program = compile(
-    `
+test.skipIf(!hasCompiler)(
+  'the size of a table of descriptors follows from those that are open (needs cc)',
+  async () => {
+    const program = compile(
+      `
     for (int i = 0; i < 4; i++) {
       FILE *status = fopen("/proc/self/status", "r");
       char line[200];
@@ -71,15 +73,16 @@ test.skipIf(!hasCompiler)('the size of a table of descriptors follows from those
       if (i == 2) close(100), close(128);
     }
   `,
-  )
-  const ofThisProcess = Array.from({ length: 100 }, () => openSync('/dev/null', 'r'))
-  const { lines } = await heldOutput([program]).finally(() => {
-    for (const file of ofThisProcess) closeSync(file)
-  })
-  expect(lines).toEqual(['64', '128', '256', '64'].map(size => `FDSize:\t${size}`))
-})
+    )
+    const ofThisProcess = Array.from({ length: 100 }, () => openSync('/dev/null', 'r'))
+    const { lines } = await heldOutput([program]).finally(() => {
+      for (const file of ofThisProcess) closeSync(file)
+    })
+    expect(lines).toEqual(['64', '128', '256', '64'].map(size => `FDSize:\t${size}`))
+  },
+)
 
-test.skipIf(!hasCompiler)('/proc tells of the node however a path to it is written', async () => {
+test.skipIf(!hasCompiler)('/proc tells of the node however a path to it is written (needs cc)', async () => {
   const program = compile(
     `
     int proc = open("/proc", O_RDONLY | O_DIRECTORY), own = open("/proc/self", O_PATH);

@@ -29,7 +29,7 @@ static void say(const char *what, long result) {
 }
 `
 
-c('the signal of a timer ends every kind of wait, and the rest of a sleep is told', async () => {
+c('the signal of a timer ends every kind of wait, and the rest of a sleep is told (needs cc)', async () => {
   const program = compile(
     `
     began = now();
@@ -89,9 +89,11 @@ c('the signal of a timer ends every kind of wait, and the rest of a sleep is tol
   ])
 })
 
-c('overruns are counted, also where the signal is waited for; a timer tells what is left of it', async () => {
-  const program = compile(
-    `
+c(
+  'overruns are counted, also where the signal is waited for; a timer tells what is left of it (needs cc)',
+  async () => {
+    const program = compile(
+      `
     make(SIGEV_SIGNAL);
     sigset_t usr1; sigemptyset(&usr1); sigaddset(&usr1, SIGUSR1);
     siginfo_t info;
@@ -120,22 +122,23 @@ c('overruns are counted, also where the signal is waited for; a timer tells what
     int deleted = timer_getoverrun(timer);
     printf("deleted: %d %m\\n", deleted);
   `,
-    { functions },
-  )
-  const { lines } = await heldOutput([program], 60)
-  expect(lines).toEqual([
-    'left 5 of 10',
-    'pending 0',
-    'waited for: overrun 2, 2',
-    'the next: overrun 0, 0',
-    'handled: 1, overrun 1',
-    'set to nothing: left 0, overrun 0',
-    'once: fired 1, left 0',
-    'deleted: -1 Invalid argument',
-  ])
-})
+      { functions },
+    )
+    const { lines } = await heldOutput([program], 60)
+    expect(lines).toEqual([
+      'left 5 of 10',
+      'pending 0',
+      'waited for: overrun 2, 2',
+      'the next: overrun 0, 0',
+      'handled: 1, overrun 1',
+      'set to nothing: left 0, overrun 0',
+      'once: fired 1, left 0',
+      'deleted: -1 Invalid argument',
+    ])
+  },
+)
 
-c('SIGEV_THREAD, SIGEV_THREAD_ID and SIGEV_NONE, beside setitimer and a timerfd', async () => {
+c('SIGEV_THREAD, SIGEV_THREAD_ID and SIGEV_NONE, beside setitimer and a timerfd (needs cc)', async () => {
   const program = compile(
     `
     struct sigevent call = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = called, .sigev_value.sival_int = 7};
@@ -200,7 +203,7 @@ c('SIGEV_THREAD, SIGEV_THREAD_ID and SIGEV_NONE, beside setitimer and a timerfd'
   ])
 })
 
-c('timers and their overruns are those of a mark again', async () => {
+c('timers and their overruns are those of a mark again (needs cc)', async () => {
   const program = compile(
     `
     make(SIGEV_SIGNAL);

@@ -54,8 +54,10 @@ time.sleep(1000)
   expect(lines.map(line => line.split(' ')[0])).toEqual(['True', 'True'])
 })
 
-test.skipIf(!hasCompiler)('opening such a file changes no register of the program, nor its stack', async () => {
-  const program = compile(`
+test.skipIf(!hasCompiler)(
+  'opening such a file changes no register of the program, nor its stack (needs cc)',
+  async () => {
+    const program = compile(`
     const char *path = "/proc/self/stat", *after = path;
     long fd;
     register long r12 __asm__("r12");
@@ -71,5 +73,6 @@ test.skipIf(!hasCompiler)('opening such a file changes no register of the progra
     read(fd, text, 3);
     printf("%d %ld %ld %ld %ld %s\\n", after == path, moved, eight, nine, ten, text);
   `)
-  expect((await heldOutput([program])).lines).toEqual(['1 0 8 9 10 1 ('])
-})
+    expect((await heldOutput([program])).lines).toEqual(['1 0 8 9 10 1 ('])
+  },
+)

@@ -10,8 +10,10 @@ const listener = `
   listen(fd, 5);
 `
 
-test.skipIf(!hasCompiler)('SO_RCVTIMEO is a timer of the node, by which recv and accept give up', async () => {
-  const program = compile(`
+test.skipIf(!hasCompiler)(
+  'SO_RCVTIMEO is a timer of the node, by which recv and accept give up (needs cc)',
+  async () => {
+    const program = compile(`
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
     struct timeval two = {2, 500000}, read_back;
     socklen_t length = sizeof read_back;
@@ -33,19 +35,20 @@ test.skipIf(!hasCompiler)('SO_RCVTIMEO is a timer of the node, by which recv and
     printf("bad %d", setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &two, sizeof two));
     printf(" %s\\n", strerror(errno));
   `)
-  const { lines, labels } = await heldOutput([program])
-  expect(labels).toEqual(['n timer +1000ms', 'n timer +2500ms', 'n timer +2500ms', 'n timer +2500ms'])
-  expect(lines).toEqual([
-    'set 0',
-    'get 0 2.500000',
-    'recv -1 Resource temporarily unavailable at 3.5',
-    'recv -1 Resource temporarily unavailable at 6',
-    'accept -1 Resource temporarily unavailable at 8.5',
-    'bad -1 Numerical argument out of domain',
-  ])
-})
+    const { lines, labels } = await heldOutput([program])
+    expect(labels).toEqual(['n timer +1000ms', 'n timer +2500ms', 'n timer +2500ms', 'n timer +2500ms'])
+    expect(lines).toEqual([
+      'set 0',
+      'get 0 2.500000',
+      'recv -1 Resource temporarily unavailable at 3.5',
+      'recv -1 Resource temporarily unavailable at 6',
+      'accept -1 Resource temporarily unavailable at 8.5',
+      'bad -1 Numerical argument out of domain',
+    ])
+  },
+)
 
-test.skipIf(!hasCompiler)('the time that select has left is told', async () => {
+test.skipIf(!hasCompiler)('the time that select has left is told (needs cc)', async () => {
   const program = compile(`
     int fd = timerfd_create(CLOCK_MONOTONIC, 0);
     struct itimerspec in_two = {.it_value = {2, 0}};
@@ -82,7 +85,7 @@ const expirations = `
   }
 `
 
-test.skipIf(!hasCompiler)('the timer of a timerfd goes on while anybody has it open', async () => {
+test.skipIf(!hasCompiler)('the timer of a timerfd goes on while anybody has it open (needs cc)', async () => {
   const program = compile(
     `
     int fd = armed(2, 0), other = dup(fd);
@@ -170,7 +173,7 @@ const armedBefore = () =>
       __attribute__((constructor)) static void arm(void) { int fd = armed(3, 0); kept = dup(fd); close(fd); }`,
   })
 
-test.skipIf(!hasCompiler)('a timerfd that is armed at the mark is rewound', async () => {
+test.skipIf(!hasCompiler)('a timerfd that is armed at the mark is rewound (needs cc)', async () => {
   const { lines, labels } = await heldOutput([armedBefore()])
   expect(lines).toEqual(['child 8 1 at 3'])
   expect(labels).toEqual(['n timer +1000ms', 'n timer +2000ms', 'n timer +7000ms'])

@@ -45,7 +45,7 @@ const privileges = (bounding: string, noNewPrivileges: number) => [
 ]
 const bounding = '00000100a80425fb'
 
-describe.skipIf(!isRoot)('what is run in a node', () => {
+describe.skipIf(!isRoot)('what is run in a node (needs root)', () => {
   test('has its user, groups, limits, privileges, environment and directory, and no descriptor of the tool’s', async () => {
     withSecret()
     const { value } = await asked(node, look)

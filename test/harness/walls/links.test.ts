@@ -26,7 +26,7 @@ const hidden = (content: string): string => {
 const sleep = 'echo up; exec sleep 1000000'
 const readings = ['state.json', './there/state.json', '/deeper/there/state.json']
 
-describe.skipIf(!isRoot)('links that a node makes', () => {
+describe.skipIf(!isRoot)('links that a node makes (needs root)', () => {
   /** One to a file, one to a directory, one far from its working directory. */
   const misleading = (target: string) =>
     `ln -s ${target}/state.json state.json; ln -s ${target} there; mkdir /deeper; ln -s ${target} /deeper/there; ${sleep}`
@@ -83,8 +83,10 @@ describe.skipIf(!isRoot)('links that a node makes', () => {
   })
 })
 
-test.skipIf(!isRoot)('a node that changes its root is rewound in place, and its files are found', async () => {
-  const jail = `
+test.skipIf(!isRoot)(
+  'a node that changes its root is rewound in place, and its files are found (needs root)',
+  async () => {
+    const jail = `
 import os, shutil, time
 os.makedirs('/jail/tmp')
 os.chroot('/jail')
@@ -97,24 +99,25 @@ while True:
   open('/tmp/n', 'w').write(str(n))
   print(n, flush=True)
 `
-  const cluster = clusterOf({
-    nodes: { n: { command: ['/usr/bin/python3', '-c', jail] } },
-    state: async node => String(await node.file('/jail/tmp/n').catch(() => 'none')),
-  })
-  for (let execution = 0; execution < 3; execution++) {
-    expect(await cluster.reset()).toEqual([])
-    expect(stdoutOf(cluster, 'n')).toEqual(['jailed'])
-    expect(cluster.state().node('n').state).toBe('none')
-    for (const n of [1, 2]) {
-      await take(cluster, 'n timer +1000ms')
-      expect(stdoutOf(cluster, 'n').at(-1)).toBe(String(n))
-      expect(cluster.state().node('n').state).toBe(String(n))
+    const cluster = clusterOf({
+      nodes: { n: { command: ['/usr/bin/python3', '-c', jail] } },
+      state: async node => String(await node.file('/jail/tmp/n').catch(() => 'none')),
+    })
+    for (let execution = 0; execution < 3; execution++) {
+      expect(await cluster.reset()).toEqual([])
+      expect(stdoutOf(cluster, 'n')).toEqual(['jailed'])
+      expect(cluster.state().node('n').state).toBe('none')
+      for (const n of [1, 2]) {
+        await take(cluster, 'n timer +1000ms')
+        expect(stdoutOf(cluster, 'n').at(-1)).toBe(String(n))
+        expect(cluster.state().node('n').state).toBe(String(n))
+      }
     }
-  }
-  expect(cluster.starts).toBe(1)
-})
+    expect(cluster.starts).toBe(1)
+  },
+)
 
-describe.skipIf(!isRoot)('a node that misleads who serves it files of the kernel', () => {
+describe.skipIf(!isRoot)('a node that misleads who serves it files of the kernel (needs root)', () => {
   const python = (code: string) => ({ command: ['/usr/bin/python3', '-u', '-c', code] })
   /** Makes a root of its own in a directory, in which such links are, and enters it. */
   const jailed = (directory: string, links: Readonly<Record<string, string>>, code: string) =>

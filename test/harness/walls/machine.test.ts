@@ -25,7 +25,7 @@ const marks = (): string[] => {
   return paths
 }
 
-describe.skipIf(!isRoot)('the machine of a node', () => {
+describe.skipIf(!isRoot)('the machine of a node (needs root)', () => {
   test('what it writes anywhere stays in its own layer, and works', async () => {
     const paths = marks()
     const script = paths.map(path => `echo mine > ${path} && cat ${path}`).join('\n')

@@ -1,0 +1,24 @@
+/**
+ * Files whose tests start no process and take little: those of `npm run test:fast`. One that starts a process fails there
+ * (`no-processes.ts`). By folder; searches of larger systems in memory are left out, because they take a minute by themselves.
+ */
+const files: Readonly<Record<string, string>> = {
+  campaign: 'batches bucket redis-address schedule-file states-met',
+  checker:
+    'bandit brief carried due far-timers held-again labels long-waits nearness notes offers oldest-first priorities random schedule shrink start straight-way subjects surprises trace trace-keep vain-calls',
+  'checker/history': 'known property random smallest',
+  cli: 'emulate-settings in-common step-pattern',
+  docker: 'compose',
+  harness: 'call-content config filters first-difference instruction neighbourhoods notes periods rewind-units',
+  'harness/held': 'table',
+  'harness/timed': 'connections flow links measurements reach standstills time-copy wiring',
+  proxy: 'dissect network network-mark outbox packet routers segment-lengths tcp up-hosts',
+  'proxy/forwarding': 'cross-traffic pipe router time-to-live',
+  report: 'model',
+  topologies: 'bad-files formats generate inet place routes summary',
+  'topologies/churn': 'model script',
+}
+
+export const fast: readonly string[] = Object.entries(files).flatMap(([folder, names]) =>
+  names.split(' ').map(name => `test/${folder}/${name}.test.ts`),
+)
