@@ -29,16 +29,16 @@ import { type Discovery, describeCoverage, describeUnfaithful, type Unsteady, ty
 export { type CheckOptions, type Progress, type SearchKind, searches } from './searches/options.ts'
 
 const defaultMs = 60_000
-/** Share of the time that the examination of one suspect may take. With a larger one, little is left to search for others. */
-const suspectShare = 1 / 3
+/**
+ * Shares of the time that the examinations of suspects of one property may take, as long as none is certain. With a larger
+ * first one, little is left to search for others; with equal ones, neither is decided where one would have been.
+ */
+const suspectShares = [1 / 2, 1 / 6] as const
 /**
  * The search ends while a suspect could still be examined, if that takes at most so many times what it took before, but not
  * sooner than when this share of the time is left.
  */
 const [suspectReserve, suspectReserveShare] = [1.5, 1 / 6]
-/** At most this many suspects per liveness property are examined while none is certain: each costs up to minutes. */
-const examinationsMax = 2
-
 /**
  * Explores a system until a property is violated, nothing is left, or the budget is spent. With a budget of executions,
  * the same seed on the same system gives the same verdict.
@@ -186,7 +186,6 @@ class Check {
       random: random.fork(),
       isTimed: this.#time !== undefined,
       kept: () => this.#kept,
-      suspectMsMax: options.examinationMs ?? suspectShare * (this.#time ?? Number.POSITIVE_INFINITY),
       millisecondsLeft: () => this.#millisecondsLeft,
       ways: this.#portfolio.experience.ways,
       signal,
@@ -385,10 +384,12 @@ class Check {
     { outcome: { schedule, lastLive }, starved, execution: { walkLength } }: Explored,
   ): Promise<Found | undefined> {
     const examinations = this.#examinations.get(starved!) ?? 0
-    if (examinations === examinationsMax) return undefined
+    if (examinations === suspectShares.length) return undefined
     const { recoveryLength } = this.#portfolio.experience
     const begun = performance.now()
-    const suspect = { schedule, lastLive: lastLive.get(starved!) ?? null }
+    const share = suspectShares[examinations]! * (this.#time ?? Number.POSITIVE_INFINITY)
+    const millisecondsMax = this.#options.examinationMs ?? share
+    const suspect = { schedule, lastLive: lastLive.get(starved!) ?? null, millisecondsMax }
     const found = await this.#examination.examineLiveness(cells, suspect, starved!, { walkLength, recoveryLength })
     if (found === 'transient') {
       this.#transient += 1

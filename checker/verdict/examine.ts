@@ -54,8 +54,6 @@ export interface ExaminationOptions {
   readonly isTimed: boolean
   /** How many steps at the beginning of each schedule are those of a long way, which stays as it is. */
   readonly kept: () => number
-  /** Limit on the examination of one suspect of a liveness property, if time limits it. */
-  readonly suspectMsMax: number
   /** How much time is left of the whole check, if time limits it. */
   readonly millisecondsLeft: () => number
   readonly signal: AbortSignal | undefined
@@ -79,6 +77,8 @@ export interface Suspect {
   readonly schedule: readonly Choice[]
   /** The last step after which the property held; `null` if it never did. */
   readonly lastLive: number | null
+  /** Limit on its examination, if time limits it. */
+  readonly millisecondsMax: number
 }
 
 const shrinkLimits: Limits = { steps: 20_000, milliseconds: 30_000 }
@@ -221,7 +221,7 @@ export class Examination {
     this.#suspects += 1
     this.#seeming = undefined
     const before = cells.counts.executions
-    const limits = this.#within({ steps: suspectStepsMax, milliseconds: this.#options.suspectMsMax })
+    const limits = this.#within({ steps: suspectStepsMax, milliseconds: suspect.millisecondsMax })
     try {
       return await this.#examineDeath(cells.within(limits), suspect, property, lengths)
     } catch (error) {
