@@ -50,7 +50,8 @@ test('a script pauses a node, whose clock goes on; a replay repeats it', { timeo
   expect(between.map(({ choice }) => choice!.node)).not.toContain('a')
   expect(between.map(({ choice }) => choice!.node)).toContain('b')
   // Its timer was due at 1.5 s.
-  expect(resumed!.states).toMatchObject([{ node: 'a', state: { sinceMs: 2000 } }])
+  const [first] = steps.slice(resumed!.index).flatMap(({ states }) => states)
+  expect(first).toEqual({ node: 'a', state: { sinceMs: 2000 } })
   expect(await lastnail(directory, 'replay', one.trace)).toMatchObject({ code: 1 })
 })
 
