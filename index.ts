@@ -2,15 +2,14 @@ export type { Progress, SearchKind as Search } from './checker/check.ts'
 export { type Model, modelOf } from './checker/history/model.ts'
 export * as models from './checker/history/models.ts'
 export { linearizable, sequentiallyConsistent } from './checker/history/property.ts'
-export type { Property } from './checker/property.ts'
+export type { Property } from './checker/system/property.ts'
 export type { Outcome } from './cli/check/outcome.ts'
+export type { CheckOptions } from './cli/command/options.ts'
 export { type Controller, control } from './cli/emulate/client.ts'
 export type { Control, Running } from './cli/emulate/control.ts'
 export { check, type SystemOrPath } from './cli/library.ts'
-export type { CheckOptions } from './cli/options.ts'
 export { fromCompose } from './docker/compose/nodes.ts'
 export { DidNotHappen } from './harness/clients/history.ts'
-export * from './harness/config/definition.ts'
 export {
   always,
   ConfigError,
@@ -22,7 +21,8 @@ export {
   jsonLines,
   reach,
   sometimes,
-} from './harness/config.ts'
+} from './harness/config/config.ts'
+export * from './harness/config/definition.ts'
 export {
   type DatagramMessages,
   type Field,

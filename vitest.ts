@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { checkConfig } from './cli/check/check.ts'
 import { describeFailure } from './cli/check/describe.ts'
+import type { CheckOptions } from './cli/command/options.ts'
 import { configFrom, type SystemOrPath } from './cli/library.ts'
-import type { CheckOptions } from './cli/options.ts'
 import { type TryOptions, trySchedule } from './cli/schedules/try-schedule.ts'
 import { replayCommand } from './report/model/again.ts'
 

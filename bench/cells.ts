@@ -5,10 +5,10 @@
 
 import { Cells } from '../checker/cells/cells.ts'
 import type { Task } from '../checker/cells/task.ts'
-import { initial } from '../checker/start.ts'
+import { initial } from '../checker/system/start.ts'
 import { clocksStartUnsaid } from '../checker/trace/again.ts'
 import { Worker } from '../cli/workers/workers.ts'
-import { allowedCpus } from '../harness/hold/affinity.ts'
+import { allowedCpus } from '../linux/affinity.ts'
 import { configOf } from './corpus/package-root.ts'
 import { median, row, whole } from './table.ts'
 

@@ -6,9 +6,9 @@
  */
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Random } from '../checker/random.ts'
+import { Random } from '../checker/system/random.ts'
 import type { Cluster } from '../harness/cluster.ts'
-import { defineSystem, type ResolvedSystem, resolveSystem } from '../harness/config.ts'
+import { defineSystem, type ResolvedSystem, resolveSystem } from '../harness/config/config.ts'
 import { ClusterMark } from '../harness/execution/mark.ts'
 import { ringSystemOf } from './ring.ts'
 import { median, row, whole } from './table.ts'

@@ -1,8 +1,9 @@
 /** Bytes that consequence prediction keeps for each state that it meets, as in CrystalBall's section 5: states in memory. */
-import { Budget } from '../checker/budget.ts'
+
 import { Solo } from '../checker/cells/alone.ts'
 import { Explorer } from '../checker/searches/deviations/explorer.ts'
-import { Table } from '../checker/searches/deviations/table.ts'
+import { Table } from '../checker/searches/local/table.ts'
+import { Budget } from '../checker/system/budget.ts'
 import { nodesOf } from '../test/checker/systems/handlers.ts'
 import { paxos } from '../test/checker/systems/paxos.ts'
 import { row } from './table.ts'

@@ -3,9 +3,9 @@
  * the shrunk schedule. Measured with and without checkpoints. Usage: critical.js [BUG], chord-self-successor by default.
  */
 import { check } from '../checker/check.ts'
-import type { System } from '../checker/system.ts'
+import type { System } from '../checker/system/system.ts'
 import { hasCriu } from '../harness/checkpoint/criu.ts'
-import type { GlobalState } from '../harness/config.ts'
+import type { GlobalState } from '../harness/config/config.ts'
 import { loadSystem } from './corpus/load-system.ts'
 import { bugs } from './corpus/rows.ts'
 import { row, whole } from './table.ts'

@@ -1,4 +1,4 @@
-import type { Choice, System } from '../checker/system.ts'
+import type { Choice, System } from '../checker/system/system.ts'
 
 /** A step of the present execution. */
 interface Step {

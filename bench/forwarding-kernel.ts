@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { NetworkNamespace } from '../proxy/namespace.ts'
+import { NetworkNamespace } from '../linux/namespace.ts'
 
 /**
  * Two namespaces, and a third between them whose kernel forwards packets from one veth device to another: those to the first

@@ -5,12 +5,12 @@
  */
 import { parseArgs } from 'node:util'
 import { deserialize, serialize } from 'node:v8'
-import { Budget } from '../checker/budget.ts'
 import { type Cell, OwnCell } from '../checker/cells/cell.ts'
 import { checkInCells } from '../checker/check.ts'
-import { always } from '../checker/property.ts'
-import { startAfter } from '../checker/start.ts'
-import type { Checkpoint, Choice, System } from '../checker/system.ts'
+import { Budget } from '../checker/system/budget.ts'
+import { always } from '../checker/system/property.ts'
+import { startAfter } from '../checker/system/start.ts'
+import type { Checkpoint, Choice, System } from '../checker/system/system.ts'
 import { InCommon } from '../cli/workers/in-common.ts'
 
 const { values } = parseArgs({ options: { for: { type: 'string', default: '10s' } } })

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 
 import { loadConfig } from '../cli/config/load-config.ts'
 import { Cluster } from '../harness/cluster.ts'
-import { resolveSystem } from '../harness/config.ts'
+import { resolveSystem } from '../harness/config/config.ts'
 import { prepare } from './services/measure.ts'
 import { services } from './services/services.ts'
 import { row } from './table.ts'

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { loadConfig } from '../cli/config/load-config.ts'
-import { resolveSystem } from '../harness/config.ts'
+import { resolveSystem } from '../harness/config/config.ts'
 import { median } from './table.ts'
 import { differenceOf, executeAgain, executeOn } from './trio.ts'
 import { withCluster } from './with-cluster.ts'

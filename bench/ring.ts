@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import type { Choice } from '../checker/system.ts'
+import type { Choice } from '../checker/system/system.ts'
 import { Cluster } from '../harness/cluster.ts'
-import { defineSystem, jsonLines, type ResolvedSystem, resolveSystem } from '../harness/config.ts'
+import { defineSystem, jsonLines, type ResolvedSystem, resolveSystem } from '../harness/config/config.ts'
 
 const programs = {
   'node, udp': ['node', 'ring.cjs', 'udp'],

@@ -3,13 +3,19 @@ import { Executor, type Observer } from '../checker/cells/executor.ts'
 import { replay } from '../checker/cells/replay.ts'
 import { walk } from '../checker/cells/walk.ts'
 import { defaultWeights, weighted } from '../checker/choosers/weights.ts'
-import { Random } from '../checker/random.ts'
+import { Random } from '../checker/system/random.ts'
 import { traceHash } from '../checker/trace/hash.ts'
 import type { RecordedStep } from '../checker/trace/trace.ts'
 import { loadConfig } from '../cli/config/load-config.ts'
 import { StepReader } from '../cli/traces/step-reader.ts'
 import type { Cluster } from '../harness/cluster.ts'
-import { defineSystem, type GlobalState, jsonLines, type ResolvedSystem, resolveSystem } from '../harness/config.ts'
+import {
+  defineSystem,
+  type GlobalState,
+  jsonLines,
+  type ResolvedSystem,
+  resolveSystem,
+} from '../harness/config/config.ts'
 import { withCluster } from './with-cluster.ts'
 
 export type Kind = 'node' | 'python' | 'redis'

@@ -1,6 +1,6 @@
 import { DockerEngine } from '../docker/engine.ts'
 import { Cluster } from '../harness/cluster.ts'
-import type { ResolvedSystem } from '../harness/config.ts'
+import type { ResolvedSystem } from '../harness/config/config.ts'
 
 /** A cluster of new processes, for as long as it is used. */
 export const withCluster = async <Result>(

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import { UsageError } from '../checker/errors.ts'
-import { NotWritten } from '../checker/written.ts'
+import { UsageError } from '../checker/system/errors.ts'
+import { NotWritten } from '../checker/system/written.ts'
 import { git, noRepository } from './git.ts'
 
 /** The judgement of a commit. `skip`: it cannot be judged. */

@@ -1,4 +1,4 @@
-import { UsageError } from '../checker/errors.ts'
+import { UsageError } from '../checker/system/errors.ts'
 
 /** Unsets what a hook of git sets: it would apply to every repository, and git would change the caller's. */
 export const noRepository = { GIT_DIR: undefined, GIT_WORK_TREE: undefined, GIT_INDEX_FILE: undefined } as const

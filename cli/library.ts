@@ -1,7 +1,7 @@
-import type { SystemDefinition } from '../harness/config.ts'
+import type { SystemDefinition } from '../harness/config/config.ts'
 import { type Outcome, outcomeOf } from './check/outcome.ts'
+import type { CheckOptions } from './command/options.ts'
 import { configOf, loadConfig } from './config/load-config.ts'
-import type { CheckOptions } from './options.ts'
 
 /** A system made by `defineSystem`, with paths relative to the current directory, or the path of a configuration. */
 export type SystemOrPath = SystemDefinition | string
@@ -17,7 +17,7 @@ export const check = async (system: SystemOrPath, options: CheckOptions = {}): P
   // Every configuration loads this module, but few check anything themselves, so the rest is loaded on use.
   const [{ checkConfig }, { requireCheckOptions }] = await Promise.all([
     import('./check/check.ts'),
-    import('./check-options.ts'),
+    import('./command/check-options.ts'),
   ])
   requireCheckOptions(options)
   return outcomeOf(await checkConfig(await configFrom(system), options))

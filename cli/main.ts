@@ -1,10 +1,10 @@
-import './optimise-late.ts'
+import './command/optimise-late.ts'
 import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import { Command } from 'commander'
-import { UsageError } from '../checker/errors.ts'
+import { UsageError } from '../checker/system/errors.ts'
+import { NotWritten } from '../checker/system/written.ts'
 import { describeTear, readTrace } from '../checker/trace/read.ts'
-import { NotWritten } from '../checker/written.ts'
 import { hasCriu } from '../harness/checkpoint/criu.ts'
 import { writeReport } from '../report/report.ts'
 import { addCampaignCommands } from './campaign/campaigns.ts'
@@ -14,7 +14,23 @@ import type { Checked } from './check/checked.ts'
 import { describe, describeReplay, describeTried } from './check/describe.ts'
 import { outcomeOf } from './check/outcome.ts'
 import { shrinkTrace } from './check/shrink.ts'
-import { addCheckOptions, checkOptionsFrom } from './check-options.ts'
+import { tryByHand } from './check/try.ts'
+import { addCheckOptions, checkOptionsFrom } from './command/check-options.ts'
+import { type ErrorCode, exitCode, explainError, unlessUnwritten } from './command/exit-code.ts'
+import { type CheckOptions, defaultOut, timeOf } from './command/options.ts'
+import { version } from './command/package.ts'
+import { print } from './command/print.ts'
+import { showProgress, statusLine } from './command/progress.ts'
+import {
+  duration,
+  onOff,
+  pace,
+  port,
+  steerings,
+  timerMsMax,
+  wholeNumber,
+  wholeNumberAboveZero,
+} from './command/values.ts'
 import { askForPrograms, programsOf } from './config/ask-programs.ts'
 import { findConfig } from './config/find-config.ts'
 import type { Program } from './config/first-config.ts'
@@ -22,20 +38,13 @@ import { initFromCompose, initFromPrograms } from './config/init.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './config/load-config.ts'
 import type { RunOptions } from './emulate/settings.ts'
 import { addControlCommands } from './emulate/verbs.ts'
-import { type ErrorCode, exitCode, explainError, unlessUnwritten } from './exit-code.ts'
-import { abilities } from './machine.ts'
-import { type CheckOptions, defaultOut, timeOf } from './options.ts'
-import { runInOwnNamespaces } from './ordinary-user.ts'
-import { version } from './package.ts'
-import { print } from './print.ts'
-import { showProgress, statusLine } from './progress.ts'
 import { keepSchedule } from './schedules/keep.ts'
 import { addScheduleCommands, describeKept } from './schedules/schedules.ts'
+import { abilities } from './session/machine.ts'
+import { runInOwnNamespaces } from './session/ordinary-user.ts'
 import { catchStrays, endsItself, refuseExit, strays } from './session/stray.ts'
 import { addTopologyCommands } from './topology.ts'
 import { replayTrace } from './traces/replay.ts'
-import { tryByHand } from './try.ts'
-import { duration, onOff, pace, port, steerings, timerMsMax, wholeNumber, wholeNumberAboveZero } from './values.ts'
 import { workersByDefault } from './workers/workers.ts'
 
 /** A worker for each CPU, as long as it is worth its start. */
@@ -382,13 +391,13 @@ export const program = (done: (code: number) => void) => {
     .option('--json', 'prints one JSON object as the last line')
     .action(async (command: string[], { fix, json, program }: { fix?: boolean; json?: boolean; program?: boolean }) => {
       if (program) {
-        const { callsOf, describeCalls } = await import('./program-calls.ts')
+        const { callsOf, describeCalls } = await import('./doctor/program-calls.ts')
         const found = await callsOf(command)
         print(json ? JSON.stringify(found) : describeCalls(found))
         return done(exitCode.held)
       }
       if (fix && !hasCriu()) {
-        const { getCriu } = await import('./get-criu.ts')
+        const { getCriu } = await import('./doctor/get-criu.ts')
         process.stderr.write(`CRIU is in ${await getCriu()}\n`)
       }
       const found = abilities()

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import { formatOf, readTopology, writeText, writeTopology } from '../topologies/file.ts'
-import { type TopologyKind, topologyKinds } from '../topologies/generate.ts'
-import { generateInternet } from '../topologies/internet.ts'
-import { drawTopology } from '../topologies/picture.ts'
+import { formatOf, readTopology, writeText, writeTopology } from '../topologies/formats/file.ts'
+import { type TopologyKind, topologyKinds } from '../topologies/generate/generate.ts'
+import { generateInternet } from '../topologies/generate/internet.ts'
+import { drawTopology } from '../topologies/picture/picture.ts'
 import { withMeanRoundTrip } from '../topologies/round-trip.ts'
-import { describeSummary, summarise } from '../topologies/summary.ts'
+import { describeSummary, summarise } from '../topologies/summary/summary.ts'
 import type { Topology } from '../topologies/topology.ts'
-import { print } from './print.ts'
-import { aboveZero, share, wholeNumber } from './values.ts'
+import { print } from './command/print.ts'
+import { aboveZero, share, wholeNumber } from './command/values.ts'
 
 interface OutputOptions {
   readonly meanRtt?: number

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import { Output } from '../harness/files/output.ts'
-import { libc } from '../proxy/libc.ts'
+import { libc } from '../linux/libc.ts'
 import { EngineLacks, reasonOf } from './error.ts'
 import { goOn } from './gate.ts'
 

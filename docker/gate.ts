@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs'
-import { machineCode, staticProgram } from '../harness/hold/static-program.ts'
-import { lastTurnUsMax, turnUsMax } from '../harness/hold/turns.ts'
+import { lastTurnUsMax, turnUsMax } from '../harness/hold/turns/turns.ts'
+import { machineCode, staticProgram } from '../linux/static-program.ts'
 
 /** Limit on a path, including its terminator. */
 const pathMax = 4096

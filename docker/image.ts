@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type Docker from 'dockerode'
-import { ConfigError, type ResolvedNode } from '../harness/config.ts'
+import { ConfigError, type ResolvedNode } from '../harness/config/config.ts'
 import { reasonOf, statusOf } from './error.ts'
 
 /** What an image says about its containers. */

@@ -1,9 +1,9 @@
 import { closeSync, constants, openSync, readFileSync } from 'node:fs'
-import { openRoot } from '../harness/hold/launch.ts'
-import { changeDirectory, pivotRoot } from '../harness/hold/mount-calls.ts'
-import { mountsOf } from '../harness/hold/mountinfo.ts'
-import { applyMounts, type MountPlan, mountOverlay, type Overlay } from '../harness/hold/mounts.ts'
-import { CLONE_FS, CLONE_NEWNS, check, mount, setns, umount2, unshare } from '../proxy/libc.ts'
+import { openRoot } from '../harness/hold/start/launch.ts'
+import { CLONE_FS, CLONE_NEWNS, check, mount, setns, umount2, unshare } from '../linux/libc.ts'
+import { changeDirectory, pivotRoot } from '../linux/mount-calls.ts'
+import { mountsOf } from '../linux/mountinfo.ts'
+import { applyMounts, type MountPlan, mountOverlay, type Overlay } from '../linux/mounts.ts'
 
 const move = 0x2000
 const detach = 2

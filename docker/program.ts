@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, posix } from 'node:path'
-import { ConfigError, type ResolvedNode } from '../harness/config.ts'
+import { ConfigError, type ResolvedNode } from '../harness/config/config.ts'
 import type { ContainerPlan } from './container.ts'
 import { insideFilesOf } from './mounts.ts'
 

@@ -1,7 +1,7 @@
-import { joinedLabel } from './dissect/label.ts'
 import type { Frame, StreamReader } from './dissector.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
+import { joinedLabel } from './short-label.ts'
 
 /** Bytes or an event. `lost`: the host went down without its peer seeing it. */
 export type Carried = Buffer | 'accept' | 'refuse' | 'close' | 'abort' | 'lost'

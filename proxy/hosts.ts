@@ -1,6 +1,6 @@
-import { formatAddress, parseAddress } from './address.ts'
+import { formatAddress, parseAddress } from '../linux/address.ts'
+import type { Link } from '../linux/link.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Link } from './link.ts'
 import type { Outbox } from './outbox.ts'
 import type { Wire } from './tcp.ts'
 import type { ReceivedDatagram, VirtualSocket } from './virtual-host.ts'

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { parseAddress } from './address.ts'
+import { parseAddress } from '../linux/address.ts'
 import type { Message } from './message.ts'
 
 /** From here on, a node's kernel draws source ports at random (RFC 6335, 6). They must never appear in labels. */

@@ -5,7 +5,8 @@
  * All of it is synchronous. `pump` moves packets until there are none; then `endStep` turns what was sent since the
  * last step into messages.
  */
-import { formatAddress } from './address.ts'
+import { formatAddress } from '../linux/address.ts'
+import type { Link } from '../linux/link.ts'
 import type { OpenConnection } from './connection.ts'
 import { Connections, type ConnectionsMark, type PlayedSegment } from './connections.ts'
 import { Cuts } from './cuts.ts'
@@ -16,7 +17,6 @@ import type { PeersSee } from './endpoint.ts'
 import { partOf } from './framing.ts'
 import { endKey, endpointsOf, type Host, Hosts } from './hosts.ts'
 import { type LabelOf, messageLabels } from './label.ts'
-import type { Link } from './link.ts'
 import type { Message } from './message.ts'
 import { Outbox } from './outbox.ts'
 import { type Ignored, type NotCarried, PacketReader } from './packet-reader.ts'

@@ -1,4 +1,4 @@
-import { isForMany, isMulticast } from './address.ts'
+import { isForMany, isMulticast } from '../linux/address.ts'
 import type { Connections } from './connections.ts'
 import type { Cuts } from './cuts.ts'
 import type { Datagrams, HeaderAndPayload } from './datagrams.ts'

@@ -1,5 +1,5 @@
+import { Readable } from '../linux/readable.ts'
 import type { Host } from './hosts.ts'
-import { Readable } from './readable.ts'
 
 /** The hosts of a network that are up. It has to be made anew when one comes or goes. */
 export class UpHosts {

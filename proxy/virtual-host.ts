@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream'
-import { formatAddress } from './address.ts'
+import { formatAddress } from '../linux/address.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Arrival, Side, Wire } from './tcp.ts'
 import * as tcp from './tcp.ts'

@@ -1,4 +1,4 @@
-import { formatAddress } from './address.ts'
+import { formatAddress } from '../linux/address.ts'
 import { endKey, freePort, type Host, type Hosts, shownPorts } from './hosts.ts'
 import type { PacketWriter } from './packet-writer.ts'
 import * as tcp from './tcp.ts'

@@ -1,4 +1,4 @@
-import { libc } from '../../proxy/libc.ts'
+import { libc } from '../../linux/libc.ts'
 
 const getrusage = libc.func('int getrusage(int who, void *usage)')
 const children = -1

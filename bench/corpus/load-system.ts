@@ -1,5 +1,5 @@
 import { loadConfig } from '../../cli/config/load-config.ts'
-import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
+import { type ResolvedSystem, resolveSystem } from '../../harness/config/config.ts'
 import { configOf } from './package-root.ts'
 
 /** @param name of its directory under `examples/` */

@@ -5,9 +5,9 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Random } from '../../checker/random.ts'
+import { Random } from '../../checker/system/random.ts'
 import { stateOf } from '../../harness/clients/state.ts'
-import { type GlobalState, type ResolvedNode, type ResolvedSystem, withAddresses } from '../../harness/config.ts'
+import { type GlobalState, type ResolvedNode, type ResolvedSystem, withAddresses } from '../../harness/config/config.ts'
 
 /** The result of plain random testing. */
 export interface PlainResult {

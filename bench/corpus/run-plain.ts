@@ -1,6 +1,6 @@
 /** Tests one configuration plainly, and prints the result as JSON: `run-plain.js CONFIG MILLISECONDS [PROPERTY]`. */
 import { loadConfig } from '../../cli/config/load-config.ts'
-import { resolveSystem } from '../../harness/config.ts'
+import { resolveSystem } from '../../harness/config/config.ts'
 import { testPlainly } from './plain.ts'
 
 const [path = '', milliseconds, property] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 /** How close round trips are to the model: 100 pairs at once over an INET of 5,000 routers, mean round trip 130 ms. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { generate } from '../../topologies/generate.ts'
+import { generate } from '../../topologies/generate/generate.ts'
 import { withMeanRoundTrip } from '../../topologies/round-trip.ts'
 import { row, whole } from '../table.ts'
 import { natively } from './natively.ts'

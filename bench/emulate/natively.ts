@@ -1,4 +1,4 @@
-import { defineSystem, type NodeDefinition, resolveSystem } from '../../harness/config.ts'
+import { defineSystem, type NodeDefinition, resolveSystem } from '../../harness/config/config.ts'
 import { NativeCluster } from '../../harness/native/native-cluster.ts'
 import { planOf } from '../../harness/timed/wiring.ts'
 import type { Pipe, Topology } from '../../topologies/topology.ts'

@@ -1,6 +1,6 @@
 /** How long many nodes take to start and to end, over an INET of 5,000 routers: 100 of Node.js, 500 small ones. */
 import { annotate, internet } from '../../topologies/annotate.ts'
-import { generate } from '../../topologies/generate.ts'
+import { generate } from '../../topologies/generate/generate.ts'
 import { row, whole } from '../table.ts'
 import { natively } from './natively.ts'
 

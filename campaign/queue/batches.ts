@@ -1,8 +1,8 @@
-import { type Budget, BudgetSpent } from '../../checker/budget.ts'
 import type { Cell } from '../../checker/cells/cell.ts'
 import type { TaskOutcome } from '../../checker/cells/task.ts'
-import { Unfaithful } from '../../checker/errors.ts'
-import { labelsTo } from '../../checker/start.ts'
+import { type Budget, BudgetSpent } from '../../checker/system/budget.ts'
+import { Unfaithful } from '../../checker/system/errors.ts'
+import { labelsTo } from '../../checker/system/start.ts'
 import { type Engine, GivenUp } from './engine.ts'
 import type { Answer, Asked, Job } from './job.ts'
 

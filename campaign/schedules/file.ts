@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { UsageError } from '../../checker/errors.ts'
-import { NotWritten } from '../../checker/written.ts'
+import { UsageError } from '../../checker/system/errors.ts'
+import { NotWritten } from '../../checker/system/written.ts'
 import { format, type Schedule, scheduleSchema } from './schedule.ts'
 
 /** @throws UsageError if the file cannot be read, is torn, has a newer format, or is not a schedule */

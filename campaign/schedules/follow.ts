@@ -1,7 +1,7 @@
 import type { Executor } from '../../checker/cells/executor.ts'
 import { goOnHealthy, isHealthy } from '../../checker/cells/healthy.ts'
-import { readLabel } from '../../checker/labels.ts'
-import type { Choice } from '../../checker/system.ts'
+import { readLabel } from '../../checker/system/labels.ts'
+import type { Choice } from '../../checker/system/system.ts'
 import { likeness, shapeOf } from './shape.ts'
 
 /** What was done instead of a step that was not enabled. */

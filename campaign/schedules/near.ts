@@ -4,8 +4,8 @@ import { walk } from '../../checker/cells/walk.ts'
 import { chooserOf } from '../../checker/choosers/named.ts'
 import { Surprises } from '../../checker/choosers/surprise.ts'
 import type { Weights } from '../../checker/choosers/weights.ts'
-import type { Random } from '../../checker/random.ts'
-import type { Choice } from '../../checker/system.ts'
+import type { Random } from '../../checker/system/random.ts'
+import type { Choice } from '../../checker/system/system.ts'
 import { likeness } from './shape.ts'
 
 /** How an execution deviates from its schedule: at one step only, if the system allows it. */

@@ -1,4 +1,4 @@
-import { type Described, readLabel } from '../../checker/labels.ts'
+import { type Described, readLabel } from '../../checker/system/labels.ts'
 
 /** The parts of a label that another version of the service may phrase differently. */
 interface Shape {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import type { Budget } from '../budget.ts'
-import { Diverged } from '../errors.ts'
-import { keyOf, labelOf, type NodeEntry, type NodeSight, type NodeSystem, type Nodes } from '../node-system.ts'
-import type { Checkpoint } from '../system.ts'
+import type { Budget } from '../system/budget.ts'
+import { Diverged } from '../system/errors.ts'
+import { keyOf, labelOf, type NodeEntry, type NodeSight, type NodeSystem, type Nodes } from '../system/node-system.ts'
+import type { Checkpoint } from '../system/system.ts'
 import { NodeMarks } from './node-marks.ts'
 import type { NodeOutcome, NodeTask } from './task.ts'
 

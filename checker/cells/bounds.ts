@@ -1,4 +1,4 @@
-import type { System } from '../system.ts'
+import type { System } from '../system/system.ts'
 
 /** What an execution keeps within. Plain data. */
 export interface Bounds {

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
-import { Budget, BudgetSpent, type Limits } from '../budget.ts'
-import { Diverged } from '../errors.ts'
+import { Budget, BudgetSpent, type Limits } from '../system/budget.ts'
+import { Diverged } from '../system/errors.ts'
 import type { Cell } from './cell.ts'
 import { type Fingerprints, MetStates } from './met-states.ts'
 import type { NodeOutcome, NodeTask, Purpose, Task, TaskOutcome } from './task.ts'

@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../system.ts'
+import type { Checkpoint } from '../system/system.ts'
 import type { Executor, Mark } from './executor.ts'
 
 /** A state by the way to it. */

@@ -1,5 +1,5 @@
-import { propertySight } from '../subjects.ts'
-import type { Sight } from '../system.ts'
+import { propertySight } from '../system/subjects.ts'
+import type { Sight } from '../system/system.ts'
 
 /** What is known of it up to a state. */
 export interface HeldAgainMark {

@@ -1,4 +1,4 @@
-import type { NodeMark, NodeSight } from '../node-system.ts'
+import type { NodeMark, NodeSight } from '../system/node-system.ts'
 
 /** A state of a node that was marked. */
 export interface Marked {

@@ -1,5 +1,5 @@
-import { Diverged } from '../errors.ts'
-import type { System } from '../system.ts'
+import { Diverged } from '../system/errors.ts'
+import type { System } from '../system/system.ts'
 import { bind } from './bounds.ts'
 import { Executor, type ExecutorOptions, type Properties } from './executor.ts'
 import { follow } from './schedule.ts'

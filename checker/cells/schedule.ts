@@ -1,7 +1,7 @@
-import { Diverged, Unfaithful } from '../errors.ts'
-import { type Described, labelsOf, readLabel } from '../labels.ts'
-import { distanceTo, isAlikeInOutline, isLike } from '../likeness.ts'
-import type { Choice, ChoiceKind } from '../system.ts'
+import { Diverged, Unfaithful } from '../system/errors.ts'
+import { type Described, labelsOf, readLabel } from '../system/labels.ts'
+import { distanceTo, isAlikeInOutline, isLike } from '../system/likeness.ts'
+import type { Choice, ChoiceKind } from '../system/system.ts'
 import type { Executor } from './executor.ts'
 import { goOnHealthy, isHealthy } from './healthy.ts'
 

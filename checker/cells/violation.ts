@@ -1,4 +1,4 @@
-import type { Finding } from '../system.ts'
+import type { Finding } from '../system/system.ts'
 
 /** What may be found: a property that does not hold, or something that counts without any. */
 export const violationKinds = ['safety', 'liveness', 'divergence', 'crash'] as const

@@ -1,5 +1,5 @@
-import { saidBy } from '../likeness.ts'
-import type { Choice } from '../system.ts'
+import { saidBy } from '../system/likeness.ts'
+import type { Choice } from '../system/system.ts'
 import type { Again, Chooser } from './chooser.ts'
 
 /** Repeats steps on another path to the same state. Ends when one of them is not enabled. */

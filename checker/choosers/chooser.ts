@@ -1,4 +1,4 @@
-import type { Choice } from '../system.ts'
+import type { Choice } from '../system/system.ts'
 
 /**
  * Chooses the next step of an execution among the enabled choices, or `undefined` to end. It knows neither cells nor

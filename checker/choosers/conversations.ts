@@ -1,6 +1,6 @@
 import { isRepair } from '../happening/kinds.ts'
-import { Random } from '../random.ts'
-import type { Choice } from '../system.ts'
+import { Random } from '../system/random.ts'
+import type { Choice } from '../system/system.ts'
 import type { Chooser } from './chooser.ts'
 import { Origins } from './origins.ts'
 

@@ -1,4 +1,4 @@
-import type { Choice } from '../system.ts'
+import type { Choice } from '../system/system.ts'
 import type { Chooser } from './chooser.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { withoutFarTimers } from '../far-timers.ts'
-import type { Random } from '../random.ts'
+import { withoutFarTimers } from '../system/far-timers.ts'
+import type { Random } from '../system/random.ts'
 import type { Chooser } from './chooser.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isRepair } from '../happening/kinds.ts'
-import { wayOf } from '../likeness.ts'
-import type { Random } from '../random.ts'
-import type { Choice } from '../system.ts'
+import { wayOf } from '../system/likeness.ts'
+import type { Random } from '../system/random.ts'
+import type { Choice } from '../system/system.ts'
 import type { Chooser } from './chooser.ts'
 
 /**

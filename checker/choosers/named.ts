@@ -1,4 +1,4 @@
-import { Random } from '../random.ts'
+import { Random } from '../system/random.ts'
 import { again } from './again.ts'
 import type { Chooser, Walk } from './chooser.ts'
 import { conversations } from './conversations.ts'

@@ -1,4 +1,4 @@
-import type { Choice } from '../system.ts'
+import type { Choice } from '../system/system.ts'
 
 /**
  * The activity to which each message in flight belongs: the activity of the message whose delivery caused it, or a new

@@ -1,6 +1,6 @@
 import { usualKinds } from '../happening/kinds.ts'
-import type { Random } from '../random.ts'
-import type { Choice } from '../system.ts'
+import type { Random } from '../system/random.ts'
+import type { Choice } from '../system/system.ts'
 import type { Chooser } from './chooser.ts'
 import { Origins } from './origins.ts'
 

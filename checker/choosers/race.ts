@@ -1,5 +1,5 @@
-import type { Random } from '../random.ts'
-import type { Choice } from '../system.ts'
+import type { Random } from '../system/random.ts'
+import type { Choice } from '../system/system.ts'
 import type { Chooser } from './chooser.ts'
 import { Origins } from './origins.ts'
 import { SlowWays } from './slow-ways.ts'

@@ -1,6 +1,6 @@
-import { wayOf } from '../likeness.ts'
-import type { Random } from '../random.ts'
-import type { Choice } from '../system.ts'
+import { wayOf } from '../system/likeness.ts'
+import type { Random } from '../system/random.ts'
+import type { Choice } from '../system/system.ts'
 
 /** Links that are slow for a while: messages on them arrive only after timers that would normally fire later. */
 export class SlowWays {

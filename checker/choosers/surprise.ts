@@ -1,7 +1,7 @@
 import { isFault, roleOf } from '../happening/kinds.ts'
-import { sayTheSame } from '../likeness.ts'
-import type { Random } from '../random.ts'
-import type { Choice, ChoiceKind } from '../system.ts'
+import { sayTheSame } from '../system/likeness.ts'
+import type { Random } from '../system/random.ts'
+import type { Choice, ChoiceKind } from '../system/system.ts'
 import type { Origins } from './origins.ts'
 
 /** A kind of choice with a budget (an overlap, a divided message or a fault), identified by its content without numbers. */

@@ -1,4 +1,4 @@
-import type { Choice } from '../system.ts'
+import type { Choice } from '../system/system.ts'
 
 /** A call that ended: in which situation its client made it, and whether it failed. */
 export interface CallResult {

@@ -1,7 +1,7 @@
-import { withoutFarTimers } from '../far-timers.ts'
 import { isRepair, repairKinds } from '../happening/kinds.ts'
-import type { Random } from '../random.ts'
-import type { Choice, ChoiceKind } from '../system.ts'
+import { withoutFarTimers } from '../system/far-timers.ts'
+import type { Random } from '../system/random.ts'
+import type { Choice, ChoiceKind } from '../system/system.ts'
 import type { Chooser } from './chooser.ts'
 
 /** How likely a walk takes a choice of each kind. Only the ratios matter. */

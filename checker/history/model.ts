@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../system/errors.ts'
 import type { Operation } from './operation.ts'
 
 /** The sequential behaviour of an object. States are JSON and never changed in place. */

@@ -1,5 +1,5 @@
-import { Undecided } from '../errors.ts'
-import type { Property } from '../property.ts'
+import { Undecided } from '../system/errors.ts'
+import type { Property } from '../system/property.ts'
 import { type Consistency, linearizability, sequentialConsistency } from './consistency.ts'
 import type { Model } from './model.ts'
 import type { Operation } from './operation.ts'

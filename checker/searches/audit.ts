@@ -1,10 +1,10 @@
 import type { TaskOutcome, Watched } from '../cells/task.ts'
 import { againOf } from '../choosers/again.ts'
 import type { Walk } from '../choosers/chooser.ts'
-import { Diverged } from '../errors.ts'
-import { identityOf } from '../likeness.ts'
-import type { Random } from '../random.ts'
-import type { Choice } from '../system.ts'
+import { Diverged } from '../system/errors.ts'
+import { identityOf } from '../system/likeness.ts'
+import type { Random } from '../system/random.ts'
+import type { Choice } from '../system/system.ts'
 
 /** Two schedules that reached states with the same fingerprint. */
 export interface Pair {

@@ -1,9 +1,9 @@
 import type { TaskOutcome } from '../cells/task.ts'
-import { Unfaithful } from '../errors.ts'
-import { withoutFarTimers } from '../far-timers.ts'
 import { isFault, isRepair } from '../happening/kinds.ts'
-import { identityOf } from '../likeness.ts'
-import type { Choice } from '../system.ts'
+import { Unfaithful } from '../system/errors.ts'
+import { withoutFarTimers } from '../system/far-timers.ts'
+import { identityOf } from '../system/likeness.ts'
+import type { Choice } from '../system/system.ts'
 
 /** What the search did at one depth. */
 export interface Level {

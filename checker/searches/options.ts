@@ -1,6 +1,6 @@
 import type { CellOptions } from '../cells/cell.ts'
-import { UsageError } from '../errors.ts'
-import { nearest } from '../nearest.ts'
+import { UsageError } from '../system/errors.ts'
+import { nearest } from '../system/nearest.ts'
 
 /**
  * `auto` alternates between several searches. `local` executes each node alone. `consequence` follows chains of cause

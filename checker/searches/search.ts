@@ -1,6 +1,6 @@
 import type { MetStates } from '../cells/met-states.ts'
 import { isOfNode, type NodeOutcome, type NodeTask, type Purpose, type Task, type TaskOutcome } from '../cells/task.ts'
-import type { Diverged } from '../errors.ts'
+import type { Diverged } from '../system/errors.ts'
 
 /** All searches, with the name that a verdict prints for each. */
 export const searchNames = {

@@ -1,5 +1,5 @@
 import type { ChooserName, Walk } from '../choosers/chooser.ts'
-import type { Random } from '../random.ts'
+import type { Random } from '../system/random.ts'
 import type { Experience } from './experience.ts'
 import { Counted, type Search, type SearchName } from './search.ts'
 

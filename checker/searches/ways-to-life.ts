@@ -1,6 +1,6 @@
 import type { TaskOutcome } from '../cells/task.ts'
 import { isFault } from '../happening/kinds.ts'
-import type { Choice } from '../system.ts'
+import type { Choice } from '../system/system.ts'
 
 /** Only the latest executions are kept, and so many of their last steps. More would take memory and lookup time. */
 const keptMax = 64

@@ -1,5 +1,5 @@
-import { labelsOf } from '../labels.ts'
-import type { Choice } from '../system.ts'
+import { labelsOf } from '../system/labels.ts'
+import type { Choice } from '../system/system.ts'
 import type { RecordedChoice, RecordedStep } from './trace.ts'
 
 type Changes = Pick<RecordedStep, 'offered' | 'withdrawn'>

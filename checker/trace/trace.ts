@@ -1,5 +1,5 @@
 import type { Operation } from '../history/operation.ts'
-import type { Choice, Finding, PropertyKind } from '../system.ts'
+import type { Choice, Finding, PropertyKind } from '../system/system.ts'
 
 /**
  * A recorded execution as the file format holds it (`schema.ts`). It contains everything that the report and the

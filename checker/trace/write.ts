@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { deflateRawSync } from 'node:zlib'
-import { NotWritten } from '../written.ts'
+import { NotWritten } from '../system/written.ts'
 import { Outlines, type WholeBlock } from './outlines.ts'
 import { encodeRecord, formatVersion, magic, type StoredRecord, type TraceRecord } from './schema.ts'
 import { seal } from './seal.ts'

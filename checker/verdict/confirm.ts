@@ -1,9 +1,9 @@
 import type { Cells } from '../cells/cells.ts'
 import type { Replay } from '../cells/replay.ts'
 import { headline, type Violation } from '../cells/violation.ts'
-import { Diverged } from '../errors.ts'
-import type { Random } from '../random.ts'
-import { startAfter } from '../start.ts'
+import { Diverged } from '../system/errors.ts'
+import type { Random } from '../system/random.ts'
+import { startAfter } from '../system/start.ts'
 import { type Recovery, recover } from './recovery.ts'
 
 /**

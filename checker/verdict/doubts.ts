@@ -1,6 +1,6 @@
-import { counted } from '../brief.ts'
 import { headline, type Violation } from '../cells/violation.ts'
-import type { Unfaithful } from '../errors.ts'
+import { counted } from '../system/brief.ts'
+import type { Unfaithful } from '../system/errors.ts'
 import type { Unsteady } from './verdict.ts'
 
 /** Share of executions that may fail to repeat before the check is called unrepeatable. */

@@ -1,15 +1,15 @@
-import { counted } from '../brief.ts'
-import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
 import type { TaskOutcome } from '../cells/task.ts'
 import { headline, type Violation } from '../cells/violation.ts'
-import { Diverged } from '../errors.ts'
-import { labelsOf } from '../labels.ts'
-import type { Random } from '../random.ts'
 import type { Progress } from '../searches/options.ts'
 import type { WaysToLife } from '../searches/ways-to-life.ts'
-import { startAfter } from '../start.ts'
-import type { Choice } from '../system.ts'
+import { counted } from '../system/brief.ts'
+import { BudgetSpent, type Limits } from '../system/budget.ts'
+import { Diverged } from '../system/errors.ts'
+import { labelsOf } from '../system/labels.ts'
+import type { Random } from '../system/random.ts'
+import { startAfter } from '../system/start.ts'
+import type { Choice } from '../system/system.ts'
 import {
   type Critical,
   type CriticalOptions,

@@ -1,11 +1,11 @@
-import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
 import { untilHealthy } from '../cells/healthy.ts'
 import type { Arrival, TaskOutcome } from '../cells/task.ts'
 import { isFault } from '../happening/kinds.ts'
-import { labelsOf } from '../labels.ts'
-import { startAfter } from '../start.ts'
-import type { Choice } from '../system.ts'
+import { BudgetSpent, type Limits } from '../system/budget.ts'
+import { labelsOf } from '../system/labels.ts'
+import { startAfter } from '../system/start.ts'
+import type { Choice } from '../system/system.ts'
 
 /** What was executed of a candidate, what was skipped, and for each step the one after which it was first enabled. */
 export interface Attempted extends Pick<TaskOutcome, 'schedule' | 'fingerprints'> {

@@ -1,9 +1,9 @@
-import { BudgetSpent, type Limits } from '../budget.ts'
 import type { Cells } from '../cells/cells.ts'
 import type { TaskOutcome } from '../cells/task.ts'
-import { Diverged } from '../errors.ts'
-import { labelsOf } from '../labels.ts'
-import { startAfter } from '../start.ts'
+import { BudgetSpent, type Limits } from '../system/budget.ts'
+import { Diverged } from '../system/errors.ts'
+import { labelsOf } from '../system/labels.ts'
+import { startAfter } from '../system/start.ts'
 
 /**
  * Reorders independent steps of different nodes so that those that waited longer come first, and the final state stays

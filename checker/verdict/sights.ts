@@ -1,6 +1,6 @@
 import type { TaskOutcome } from '../cells/task.ts'
-import { labelsOf } from '../labels.ts'
-import type { ChoiceKind, Sight } from '../system.ts'
+import { labelsOf } from '../system/labels.ts'
+import type { ChoiceKind, Sight } from '../system/system.ts'
 
 /** What a search has met, summed over its executions. Properties were never tested on anything that is missing here. */
 export interface Met {

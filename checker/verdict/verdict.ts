@@ -1,4 +1,3 @@
-import { counted } from '../brief.ts'
 import type { ViolationKind } from '../cells/violation.ts'
 import type { Level } from '../searches/bounded.ts'
 import type {
@@ -8,7 +7,8 @@ import type {
   SearchCoverage,
   SearchName,
 } from '../searches/search.ts'
-import type { Abstraction } from '../system.ts'
+import { counted } from '../system/brief.ts'
+import type { Abstraction } from '../system/system.ts'
 import type { Met } from './sights.ts'
 
 /** The result of a check. */

@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { commitOf } from '../../campaign/git.ts'
-import { UsageError } from '../../checker/errors.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 import { campaignPage } from '../../report/campaign.ts'
 import { type Campaign, outcomeOfCampaign } from './campaign.ts'
 

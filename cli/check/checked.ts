@@ -1,5 +1,5 @@
 import type { Verdict } from '../../checker/verdict/verdict.ts'
-import type { GlobalState } from '../../harness/config.ts'
+import type { GlobalState } from '../../harness/config/config.ts'
 import type { Explanation } from './explain.ts'
 import type { WhatWasMet } from './met.ts'
 

@@ -1,4 +1,4 @@
-import { counted } from '../../checker/brief.ts'
+import { counted } from '../../checker/system/brief.ts'
 import type { DescribedCall } from '../../harness/execution/first-difference.ts'
 import type { Repeated } from '../traces/repeat.ts'
 import type { Difference } from '../traces/repetition.ts'

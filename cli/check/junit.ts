@@ -1,6 +1,6 @@
 import { create } from 'xmlbuilder'
+import { writeWhole } from '../../checker/system/written.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
-import { writeWhole } from '../../checker/written.ts'
 import { replayCommand } from '../../report/model/again.ts'
 import { numbered } from './describe.ts'
 

@@ -1,9 +1,9 @@
-import { counted, shownList } from '../../checker/brief.ts'
-import { propertySight, subjectsOf } from '../../checker/subjects.ts'
-import type { Sight } from '../../checker/system.ts'
+import { counted, shownList } from '../../checker/system/brief.ts'
+import { propertySight, subjectsOf } from '../../checker/system/subjects.ts'
+import type { Sight } from '../../checker/system/system.ts'
 import { countOf, type Met } from '../../checker/verdict/sights.ts'
 import { sightOf } from '../../harness/clients/sights.ts'
-import type { FaultKind, ResolvedSystem } from '../../harness/config.ts'
+import type { FaultKind, ResolvedSystem } from '../../harness/config/config.ts'
 import { isOfUsers, shownPath } from './subjects.ts'
 
 /** A search's meetings, as `--json` prints them. Nothing was put to the test that was not met. */

@@ -1,5 +1,5 @@
 import type { Verdict } from '../../checker/verdict/verdict.ts'
-import type { FaultKind, ResolvedSystem } from '../../harness/config.ts'
+import type { FaultKind, ResolvedSystem } from '../../harness/config/config.ts'
 
 /** What no schedule of any system has: see docs/limits.md. */
 const never = [

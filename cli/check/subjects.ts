@@ -1,4 +1,4 @@
-import type { Subject } from '../../checker/subjects.ts'
+import type { Subject } from '../../checker/system/subjects.ts'
 
 /** Fields that exist only at the end of a call or after a failure say nothing. */
 export const isOfUsers = (path: string): boolean =>

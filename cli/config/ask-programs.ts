@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { InvalidArgumentError } from 'commander'
-import { UsageError } from '../../checker/errors.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 import { wordsOf } from '../../docker/compose/words.ts'
 import type { Program } from './first-config.ts'
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { UsageError } from '../../checker/errors.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 
 const isNamedSo = (name: string) => /^lastnail\.(.+\.)?config\.[cm]?[jt]s$/.test(name)
 

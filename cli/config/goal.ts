@@ -1,8 +1,8 @@
 import type { Properties } from '../../checker/cells/executor.ts'
 import { select } from '../../checker/check.ts'
-import { readsOf } from '../../checker/nearness.ts'
-import { always, history, type Property } from '../../checker/property.ts'
-import type { GlobalState, Goal, ResolvedSystem } from '../../harness/config.ts'
+import { readsOf } from '../../checker/system/nearness.ts'
+import { always, history, type Property } from '../../checker/system/property.ts'
+import type { GlobalState, Goal, ResolvedSystem } from '../../harness/config/config.ts'
 
 /** What a search looks for: violations of all properties or of one, or a goal. */
 export interface Sought {

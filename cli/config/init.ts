@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { UsageError } from '../../checker/errors.ts'
-import { writeWhole } from '../../checker/written.ts'
+import { UsageError } from '../../checker/system/errors.ts'
+import { writeWhole } from '../../checker/system/written.ts'
 import { fromCompose } from '../../docker/compose/nodes.ts'
-import { defineSystem, readNodes, resolveSystem } from '../../harness/config.ts'
+import { defineSystem, readNodes, resolveSystem } from '../../harness/config/config.ts'
 import { configForCompose, configForPrograms, type Program } from './first-config.ts'
 
 const fileName = 'lastnail.config.ts'

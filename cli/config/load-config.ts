@@ -10,7 +10,7 @@ import {
   isSystemDefinition,
   resolveSystem,
   type SystemDefinition,
-} from '../../harness/config.ts'
+} from '../../harness/config/config.ts'
 import { createRunDirectory } from '../../harness/files/run-directory.ts'
 import { translationsDirectory } from './translations.ts'
 

@@ -12,8 +12,8 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
-import { type ResolvedNode, resolveSystem } from '../../harness/config.ts'
-import { packageRoot, version } from '../package.ts'
+import { type ResolvedNode, resolveSystem } from '../../harness/config/config.ts'
+import { packageRoot, version } from '../command/package.ts'
 import type { LoadedConfig } from './load-config.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { makeDirectories } from '../../checker/written.ts'
+import { makeDirectories } from '../../checker/system/written.ts'
 import { createRunDirectory } from '../../harness/files/run-directory.ts'
 
 const writableByOthers = 0o022

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createContext, Script } from 'node:vm'
-import { BudgetSpent } from '../../checker/budget.ts'
-import { UsageError } from '../../checker/errors.ts'
-import type { GlobalState } from '../../harness/config.ts'
-import { isInterrupted } from '../../harness/hold/interruption.ts'
+import { BudgetSpent } from '../../checker/system/budget.ts'
+import { UsageError } from '../../checker/system/errors.ts'
+import type { GlobalState } from '../../harness/config/config.ts'
+import { isInterrupted } from '../../harness/hold/turns/interruption.ts'
 import type { Execution } from '../../report/model/execution.ts'
 import { RecordedStates } from '../verify/states.ts'
 

@@ -1,5 +1,5 @@
 import { show as showOperations } from '../../checker/history/show.ts'
-import type { Choice } from '../../checker/system.ts'
+import type { Choice } from '../../checker/system/system.ts'
 import type { RecordedMessage } from '../../checker/trace/trace.ts'
 import { diffOf, shortly, show } from '../../report/model/changes.ts'
 import type { Execution } from '../../report/model/execution.ts'

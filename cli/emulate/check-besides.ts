@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { onCpus } from '../../harness/hold/affinity.ts'
-import { waitingForOthers } from '../../harness/hold/interruption.ts'
-import { packageRoot } from '../package.ts'
+import { waitingForOthers } from '../../harness/hold/turns/interruption.ts'
+import { onCpus } from '../../linux/affinity.ts'
+import { packageRoot } from '../command/package.ts'
 
 /** This command. A check from a state of a run is another process of it, with nodes of its own. */
 const command = join(packageRoot, 'bin/lastnail.js')

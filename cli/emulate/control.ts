@@ -2,7 +2,7 @@ import { realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Run, RunningNode } from '../../harness/emulation/run.ts'
 import { createRunDirectory, removeRunDirectory } from '../../harness/files/run-directory.ts'
-import { checkAsked, serve } from '../server.ts'
+import { checkAsked, serve } from '../command/server.ts'
 import { actionSchema, execSchema } from './asked.ts'
 import { metricsOf } from './metrics.ts'
 

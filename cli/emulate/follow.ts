@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname, join } from 'node:path'
-import { onCpus } from '../../harness/hold/affinity.ts'
 import type { Outcome, PredictionCounts } from '../../harness/steering/predictor.ts'
+import { onCpus } from '../../linux/affinity.ts'
 import { withClosingThreads } from '../workers/closing-threads.ts'
 import { noticeEnd } from '../workers/notice-end.ts'
 import type { FollowedStep, FollowerAnswer, FollowerOrder } from './follower.ts'

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { NotWritten } from '../../checker/written.ts'
+import { NotWritten } from '../../checker/system/written.ts'
 
 /** What a node printed to one of its streams. */
 interface Written {

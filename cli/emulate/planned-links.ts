@@ -1,5 +1,5 @@
-import { UsageError } from '../../checker/errors.ts'
-import { ConfigError } from '../../harness/config.ts'
+import { UsageError } from '../../checker/system/errors.ts'
+import { ConfigError } from '../../harness/config/config.ts'
 import { noTopology } from '../../harness/timed/links.ts'
 import type { LinkAction } from '../../harness/timed/timing.ts'
 

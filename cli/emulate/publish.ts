@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import { UsageError } from '../../checker/errors.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 import type { VisitorListener } from '../../harness/clients/visitors.ts'
-import type { ResolvedSystem } from '../../harness/config.ts'
+import type { ResolvedSystem } from '../../harness/config/config.ts'
 import type { Happening } from '../../harness/timed/timing.ts'
 
 const loopback = '127.0.0.1'

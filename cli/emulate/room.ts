@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { MachineLacks } from '../exit-code.ts'
+import { MachineLacks } from '../command/exit-code.ts'
 
 /** Descriptors of a node: a namespace, a device and two output streams; and those of the tool itself. */
 const descriptorsOfNode = 4

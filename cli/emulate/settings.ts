@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
-import { nearest } from '../../checker/nearest.ts'
-import { ConfigError, type ResolvedSystem } from '../../harness/config.ts'
+import { nearest } from '../../checker/system/nearest.ts'
+import { ConfigError, type ResolvedSystem } from '../../harness/config/config.ts'
 import type { EmulationOptions } from '../../harness/native/emulation.ts'
 import { inOrder, type LinkAction } from '../../harness/timed/timing.ts'
 import { planChurn } from '../../topologies/churn/model.ts'
 import { type ChurnPlan, checkPlan, mergePlans, readPlan } from '../../topologies/churn/plan.ts'
 import { readScript } from '../../topologies/churn/script.ts'
 import { TopologyError } from '../../topologies/error.ts'
-import { readText, readTopology } from '../../topologies/file.ts'
-import { generateInternet } from '../../topologies/internet.ts'
+import { readText, readTopology } from '../../topologies/formats/file.ts'
+import { generateInternet } from '../../topologies/generate/internet.ts'
 import type { Topology } from '../../topologies/topology.ts'
 
 /** Options of the command. They override the configuration. */

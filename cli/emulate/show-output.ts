@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { UsageError } from '../../checker/errors.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 import { noNode } from '../../harness/clients/state.ts'
 import type { Controller } from './client.ts'
 import { outputFile } from './output-files.ts'

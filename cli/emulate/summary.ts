@@ -1,5 +1,5 @@
-import { counted } from '../../checker/brief.ts'
 import type { ViolationKind } from '../../checker/cells/violation.ts'
+import { counted } from '../../checker/system/brief.ts'
 import type { Run } from '../../harness/emulation/run.ts'
 import { notSteered } from '../../harness/steering/counts.ts'
 import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'

@@ -1,6 +1,6 @@
 import { execa } from 'execa'
 import { z } from 'zod'
-import { UsageError } from '../../checker/errors.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import { Execution } from '../../report/model/execution.ts'
 import { withTimeline } from '../debug/timeline.ts'

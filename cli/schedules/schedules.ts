@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { Tried } from '../../campaign/bisect.ts'
 import type { Kept } from '../../campaign/schedules/corpus.ts'
-import { exitCode, unlessUnwritten } from '../exit-code.ts'
-import { defaultOut } from '../options.ts'
-import { print } from '../print.ts'
-import { statusLine } from '../progress.ts'
-import { duration, wholeNumber, wholeNumberAboveZero } from '../values.ts'
+import { exitCode, unlessUnwritten } from '../command/exit-code.ts'
+import { defaultOut } from '../command/options.ts'
+import { print } from '../command/print.ts'
+import { statusLine } from '../command/progress.ts'
+import { duration, wholeNumber, wholeNumberAboveZero } from '../command/values.ts'
 import { keepAsTest, keepSchedule } from './keep.ts'
 
 /** Adds the commands for schedules that are kept in a repository. */

@@ -7,9 +7,9 @@ import { servedPageOf } from '../../report/html.ts'
 import { pack } from '../../report/pack.ts'
 import type { Moved, Saved } from '../../report/page-data.ts'
 import { closestLiveOf } from '../../report/report.ts'
+import { print } from '../command/print.ts'
+import { checkAsked, serve } from '../command/server.ts'
 import { type Timeline, withTimeline } from '../debug/timeline.ts'
-import { print } from '../print.ts'
-import { checkAsked, serve } from '../server.ts'
 
 const step = z.int().min(0)
 const asked = {

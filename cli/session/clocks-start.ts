@@ -1,4 +1,4 @@
-import type { ResolvedSystem } from '../../harness/config.ts'
+import type { ResolvedSystem } from '../../harness/config/config.ts'
 
 const dayMs = 24 * 3600 * 1000
 

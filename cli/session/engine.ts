@@ -1,5 +1,5 @@
 import { DockerEngine } from '../../docker/engine.ts'
-import type { ResolvedSystem } from '../../harness/config.ts'
+import type { ResolvedSystem } from '../../harness/config/config.ts'
 
 /**
  * The Docker engine, if the system needs one. Prints which images it pulls.

@@ -1,14 +1,14 @@
 import type { DockerEngine } from '../../docker/engine.ts'
 import { Cluster } from '../../harness/cluster.ts'
-import { type ResolvedSystem, resolveSystem } from '../../harness/config.ts'
-import { unlessInterrupted } from '../../harness/hold/interruption.ts'
+import { type ResolvedSystem, resolveSystem } from '../../harness/config/config.ts'
+import { unlessInterrupted } from '../../harness/hold/turns/interruption.ts'
 import { inTime } from '../../harness/timed/timed-system.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
-import { requireAbilities } from '../machine.ts'
 import { amongGuests } from './among-guests.ts'
 import { clocksStartFor } from './clocks-start.ts'
 import { openEngine } from './engine.ts'
+import { requireAbilities } from './machine.ts'
 
 /** A configuration with its cluster, for the duration of a command. */
 export interface Session {

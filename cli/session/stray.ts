@@ -1,6 +1,6 @@
-import { isDefect, placeInConfiguration } from '../../checker/frames.ts'
-import { thrown } from '../../checker/show.ts'
-import { ConfigError } from '../../harness/config.ts'
+import { isDefect, placeInConfiguration } from '../../checker/system/frames.ts'
+import { thrown } from '../../checker/system/show.ts'
+import { ConfigError } from '../../harness/config/config.ts'
 
 /**
  * Errors that nobody caught: thrown by a configuration after its call ended, or a rejected promise. They end the work,

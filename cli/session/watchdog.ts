@@ -1,8 +1,8 @@
 import inspector from 'node:inspector'
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
-import { calls, nameBytesMax, names } from '../../checker/guest.ts'
-import { exitCode } from '../exit-code.ts'
+import { calls, nameBytesMax, names } from '../../checker/system/guest.ts'
+import { exitCode } from '../command/exit-code.ts'
 
 /**
  * A call that computes or sleeps for longer than this counts as endless. Most calls take microseconds. Time for which

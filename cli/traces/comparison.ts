@@ -1,9 +1,9 @@
-import { shownApart, shownList } from '../../checker/brief.ts'
 import type { Observer } from '../../checker/cells/executor.ts'
-import { Differs, DoesNotStart } from '../../checker/errors.ts'
 import { show } from '../../checker/history/show.ts'
+import { shownApart, shownList } from '../../checker/system/brief.ts'
+import { Differs, DoesNotStart } from '../../checker/system/errors.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
-import type { GlobalState } from '../../harness/config.ts'
+import type { GlobalState } from '../../harness/config/config.ts'
 import type { StepReader } from './step-reader.ts'
 
 /** An observer that throws `Differs` at the first step with another result than recorded. */

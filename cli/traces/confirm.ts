@@ -1,12 +1,12 @@
-import { BudgetSpent } from '../../checker/budget.ts'
 import { OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
 import type { Properties } from '../../checker/cells/executor.ts'
 import { type Replay, replay } from '../../checker/cells/replay.ts'
 import { headline, type Violation } from '../../checker/cells/violation.ts'
 import { select } from '../../checker/check.ts'
-import { Diverged, UsageError } from '../../checker/errors.ts'
-import { Random } from '../../checker/random.ts'
+import { BudgetSpent } from '../../checker/system/budget.ts'
+import { Diverged, UsageError } from '../../checker/system/errors.ts'
+import { Random } from '../../checker/system/random.ts'
 import {
   confirmWalks,
   type Death,
@@ -17,7 +17,7 @@ import {
 } from '../../checker/verdict/confirm.ts'
 import { walksOnNewProcesses } from '../../checker/verdict/recovery.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
-import type { GlobalState } from '../../harness/config.ts'
+import type { GlobalState } from '../../harness/config/config.ts'
 import type { Session } from '../session/session.ts'
 import { type Recorded, record } from './record.ts'
 

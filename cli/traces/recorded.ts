@@ -1,6 +1,6 @@
 import type { Schedule } from '../../campaign/schedules/schedule.ts'
-import { counted } from '../../checker/brief.ts'
-import { UsageError } from '../../checker/errors.ts'
+import { counted } from '../../checker/system/brief.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 import { clocksStartOf, clocksStartUnsaid, hadLongTurns, scheduleOf } from '../../checker/trace/again.ts'
 import { readWay } from '../../checker/trace/read.ts'
 import type { Trace } from '../../checker/trace/trace.ts'

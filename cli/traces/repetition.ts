@@ -1,5 +1,5 @@
 import { replay } from '../../checker/cells/replay.ts'
-import type { Diverged } from '../../checker/errors.ts'
+import type { Diverged } from '../../checker/system/errors.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { Cluster } from '../../harness/cluster.ts'
 import {

@@ -1,8 +1,8 @@
-import { Carried } from '../../checker/carried.ts'
 import type { Observer } from '../../checker/cells/executor.ts'
 import type { Operation } from '../../checker/history/operation.ts'
-import { decided, evaluate } from '../../checker/property.ts'
-import type { Finding } from '../../checker/system.ts'
+import { Carried } from '../../checker/system/carried.ts'
+import { decided, evaluate } from '../../checker/system/property.ts'
+import type { Finding } from '../../checker/system/system.ts'
 import { enabledAfter, enabledChanges, recordedChoice } from '../../checker/trace/enabled.ts'
 import { ChangedTimers } from '../../checker/trace/timers.ts'
 import type {
@@ -14,7 +14,7 @@ import type {
   RecordedStep,
 } from '../../checker/trace/trace.ts'
 import type { Cluster } from '../../harness/cluster.ts'
-import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
+import type { GlobalState, ResolvedSystem } from '../../harness/config/config.ts'
 
 /** What a cluster tells about a step. */
 export type Recordable = Pick<Cluster, 'details' | 'clocks' | 'timers' | 'fingerprint' | 'enabled'>

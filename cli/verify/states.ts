@@ -1,11 +1,11 @@
 import { StringDecoder } from 'node:string_decoder'
-import { Undecided, UsageError } from '../../checker/errors.ts'
 import type { Operation } from '../../checker/history/operation.ts'
+import { Undecided, UsageError } from '../../checker/system/errors.ts'
 import { restartedAtOnce } from '../../checker/trace/restarts.ts'
 import type { RecordedCall, RecordedStep } from '../../checker/trace/trace.ts'
 import { Past } from '../../harness/clients/past.ts'
 import { type SeenNode, stateOf } from '../../harness/clients/state.ts'
-import type { ClientCall, GlobalState } from '../../harness/config.ts'
+import type { ClientCall, GlobalState } from '../../harness/config/config.ts'
 
 /** A part of the state, by name: for a node `state n1`, `alive n1`, `output n1`, `past n1`; and `calls`, `history`. */
 type Part = string

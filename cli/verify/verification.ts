@@ -1,9 +1,9 @@
-import { Carried } from '../../checker/carried.ts'
-import { Undecided } from '../../checker/errors.ts'
-import { evaluate, explanationOf, type Property, type PropertyKind } from '../../checker/property.ts'
-import { inSeconds } from '../../checker/show.ts'
+import { Carried } from '../../checker/system/carried.ts'
+import { Undecided } from '../../checker/system/errors.ts'
+import { evaluate, explanationOf, type Property, type PropertyKind } from '../../checker/system/property.ts'
+import { inSeconds } from '../../checker/system/show.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
-import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
+import type { GlobalState, ResolvedSystem } from '../../harness/config/config.ts'
 import { RecordedStates } from './states.ts'
 
 /** The first violation of a property, or a crash or divergence. */

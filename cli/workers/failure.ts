@@ -1,6 +1,6 @@
-import { BudgetSpent } from '../../checker/budget.ts'
-import { Diverged, Unfaithful } from '../../checker/errors.ts'
-import { type Explanation, explainError, WorkerFailed } from '../exit-code.ts'
+import { BudgetSpent } from '../../checker/system/budget.ts'
+import { Diverged, Unfaithful } from '../../checker/system/errors.ts'
+import { type Explanation, explainError, WorkerFailed } from '../command/exit-code.ts'
 
 /** An error on its way from one process to another. */
 export type Failure =

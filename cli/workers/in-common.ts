@@ -6,9 +6,9 @@ import {
   type Task,
   type TaskOutcome,
 } from '../../checker/cells/task.ts'
-import { labelsOf } from '../../checker/labels.ts'
-import type { NodeStart, Start } from '../../checker/start.ts'
-import type { Choice } from '../../checker/system.ts'
+import { labelsOf } from '../../checker/system/labels.ts'
+import type { NodeStart, Start } from '../../checker/system/start.ts'
+import type { Choice } from '../../checker/system/system.ts'
 
 /** A list: as many of the first elements of a known one, and others after them. */
 interface Continued<Element> {

@@ -1,7 +1,7 @@
 import { type Performer, Performers } from '../../campaign/queue/engine.ts'
 import type { Answer, Job } from '../../campaign/queue/job.ts'
-import { Budget } from '../../checker/budget.ts'
-import { allowedCpus } from '../../harness/hold/affinity.ts'
+import { Budget } from '../../checker/system/budget.ts'
+import { allowedCpus } from '../../linux/affinity.ts'
 import { failureOf } from './failure.ts'
 import { defaultPatience, Worker } from './workers.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { z } from 'zod'
-import { ConfigError } from '../../harness/config.ts'
+import { ConfigError } from '../../harness/config/config.ts'
 import { interpolate } from './interpolate.ts'
 import { type Compose, composeSchema } from './schema.ts'
 

@@ -5,7 +5,7 @@ import {
   type NodeDefinition,
   type NodesFile,
   readNodes,
-} from '../../harness/config.ts'
+} from '../../harness/config/config.ts'
 import { type ComposeFile, type Place, readComposeFile } from './file.ts'
 import { notesOf } from './notes.ts'
 import type { Service } from './schema.ts'

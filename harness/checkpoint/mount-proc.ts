@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
-import { check, setns } from '../../proxy/libc.ts'
-import { awayFromHome } from '../hold/away.ts'
-import { ownProc } from '../hold/own-proc.ts'
-import { startCalls, starterDescriptor } from '../hold/starter.ts'
+import { awayFromHome } from '../../linux/away.ts'
+import { check, setns } from '../../linux/libc.ts'
+import { ownProc } from '../../linux/own-proc.ts'
+import { startCalls, starterDescriptor } from '../../linux/starter.ts'
 import { CannotCheckpoint } from './error.ts'
 import { awaitEnd } from './run-criu.ts'
 

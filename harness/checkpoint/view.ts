@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { CLONE_NEWNS, check, close, libc, setns, umount2 } from '../../proxy/libc.ts'
+import { awayFromHome } from '../../linux/away.ts'
+import { CLONE_NEWNS, check, close, libc, setns, umount2 } from '../../linux/libc.ts'
+import { changeDirectory, moveMount, openTree } from '../../linux/mount-calls.ts'
 import { createRunDirectory } from '../files/run-directory.ts'
-import { awayFromHome } from '../hold/away.ts'
-import { openRoot } from '../hold/launch.ts'
-import { changeDirectory, moveMount, openTree } from '../hold/mount-calls.ts'
+import { openRoot } from '../hold/start/launch.ts'
 
 const lazily = 2
 

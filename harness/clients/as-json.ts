@@ -1,5 +1,5 @@
-import { messageOf, shown } from '../../checker/show.ts'
-import { ConfigError } from '../config.ts'
+import { messageOf, shown } from '../../checker/system/show.ts'
+import { ConfigError } from '../config/config.ts'
 
 /**
  * The JSON text of a value from a configuration. Properties, fingerprints and traces use it.

@@ -1,4 +1,4 @@
-import type { ClientCall } from '../config.ts'
+import type { ClientCall } from '../config/config.ts'
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Agent } from 'undici'
 import type { Stream, VirtualHost, VirtualSocket } from '../../proxy/virtual-host.ts'
-import type { NodeHandle } from '../config.ts'
+import type { NodeHandle } from '../config/config.ts'
 import type { Node } from '../node/node.ts'
 
 const require = createRequire(import.meta.url)

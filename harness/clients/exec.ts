@@ -6,9 +6,17 @@ import type { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getSystemErrorMap } from 'node:util'
-import type { ExecResult } from '../config.ts'
-import { credentialsOf, limitTo, noNewPrivileges, setCapabilities } from '../hold/privileges.ts'
-import { type Call, closeOthers, failureIn, starter, starterDescriptor, whatever, withCalls } from '../hold/starter.ts'
+import { credentialsOf, limitTo, noNewPrivileges, setCapabilities } from '../../linux/privileges.ts'
+import {
+  type Call,
+  closeOthers,
+  failureIn,
+  starter,
+  starterDescriptor,
+  whatever,
+  withCalls,
+} from '../../linux/starter.ts'
+import type { ExecResult } from '../config/config.ts'
 
 /** The node in which a client or observer wants to run a program. */
 export interface Inside {

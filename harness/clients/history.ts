@@ -1,5 +1,5 @@
 import type { Operation } from '../../checker/history/operation.ts'
-import type { Asked, Perform } from '../config.ts'
+import type { Asked, Perform } from '../config/config.ts'
 import { asJson } from './as-json.ts'
 
 /**

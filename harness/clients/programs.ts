@@ -1,5 +1,5 @@
-import type { ExecResult } from '../config.ts'
-import { foreignChildren } from '../hold/ptrace.ts'
+import { foreignChildren } from '../../linux/ptrace.ts'
+import type { ExecResult } from '../config/config.ts'
 import type { Node } from '../node/node.ts'
 import { runInside } from './exec.ts'
 import { isAsleep } from './process-group.ts'

@@ -1,6 +1,6 @@
 import { groupBy, type Operation } from '../../checker/history/operation.ts'
-import { shown } from '../../checker/show.ts'
-import type { Sight } from '../../checker/system.ts'
+import { shown } from '../../checker/system/show.ts'
+import type { Sight } from '../../checker/system/system.ts'
 import type { KnownCall } from './calls.ts'
 
 /** Names of what an execution may meet. */

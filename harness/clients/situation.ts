@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { GlobalState, NodeView } from '../config.ts'
+import type { GlobalState, NodeView } from '../config/config.ts'
 
 /**
  * Equal for states in which the nodes look the same apart from numbers: by this, a search learns where calls succeed. A node

@@ -1,5 +1,5 @@
-import { nearest } from '../../checker/nearest.ts'
-import type { ClientCall, GlobalState, NodeView, Operation } from '../config.ts'
+import { nearest } from '../../checker/system/nearest.ts'
+import type { ClientCall, GlobalState, NodeView, Operation } from '../config/config.ts'
 import { pastMax } from './past.ts'
 
 /** A node as observed now. */

@@ -3,11 +3,11 @@ import type { Dispatcher } from 'undici'
 import type { Weights } from '../../checker/choosers/weights.ts'
 import type { FaultKind } from '../../checker/happening/kinds.ts'
 import type { Operation } from '../../checker/history/operation.ts'
-import type { Property } from '../../checker/property.ts'
+import type { Property } from '../../checker/system/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import type { ChurnModel } from '../../topologies/churn/model.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
-import type { TopologyKind } from '../../topologies/generate.ts'
+import type { TopologyKind } from '../../topologies/generate/generate.ts'
 import type { readNodes } from './nodes-file.ts'
 
 /**

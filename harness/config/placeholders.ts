@@ -1,4 +1,4 @@
-import { nearest } from '../../checker/nearest.ts'
+import { nearest } from '../../checker/system/nearest.ts'
 import type { ResolvedNode } from './resolved.ts'
 
 const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g

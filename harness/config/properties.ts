@@ -1,4 +1,4 @@
-import * as property from '../../checker/property.ts'
+import * as property from '../../checker/system/property.ts'
 import { parseTime } from '../../topologies/formats/units.ts'
 import type { Duration, GlobalState, Goal, GoalOf, NodeView, PropertyOf } from './definition.ts'
 import { ConfigError } from './error.ts'

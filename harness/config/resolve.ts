@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { nearest } from '../../checker/nearest.ts'
+import { nearest } from '../../checker/system/nearest.ts'
 import type { SystemDefinition } from './definition.ts'
 import { ConfigError } from './error.ts'
 import { defaultLimits, type NodeLimits } from './limits.ts'

@@ -1,4 +1,4 @@
-import type { Property } from '../../checker/property.ts'
+import type { Property } from '../../checker/system/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import type { Client, FaultKind, GlobalState, Goal, Observer, Weights } from './definition.ts'
 import type { NodeLimits } from './limits.ts'

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { defaultWeights } from '../../checker/choosers/weights.ts'
 import { faultKinds } from '../../checker/happening/kinds.ts'
-import { nearest } from '../../checker/nearest.ts'
-import type { Property } from '../../checker/property.ts'
+import { nearest } from '../../checker/system/nearest.ts'
+import type { Property } from '../../checker/system/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import { manners } from '../../topologies/churn/plan.ts'
 import { crossBurstMax } from '../../topologies/cross.ts'
 import { parseTime } from '../../topologies/formats/units.ts'
-import { topologyKinds } from '../../topologies/generate.ts'
+import { topologyKinds } from '../../topologies/generate/generate.ts'
 import { placeForm } from '../../topologies/place.ts'
 import type {
   Client,

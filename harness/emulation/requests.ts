@@ -1,9 +1,9 @@
-import { UsageError } from '../../checker/errors.ts'
 import { namesIn } from '../../checker/happening/happenings.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 import { execOf } from '../clients/clients.ts'
 import { noNode } from '../clients/state.ts'
 import type { Cluster } from '../cluster.ts'
-import type { ClientCall, ExecResult } from '../config.ts'
+import type { ClientCall, ExecResult } from '../config/config.ts'
 import type { Happening, Pace, TimedAction } from '../timed/timing.ts'
 
 /** Somebody who waits until an action was executed. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { effectOf, kindOf, nodeOf, sentenceOf, startsNode } from '../../checker/happening/happenings.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
-import type { ResolvedSystem } from '../config.ts'
+import type { ResolvedSystem } from '../config/config.ts'
 import type { Measurements } from '../timed/measurements.ts'
 import type { Happening } from '../timed/timing.ts'
 import type { TimedCall } from './run.ts'

@@ -1,5 +1,5 @@
 import type { Counts } from '../../proxy/forwarding/counters.ts'
-import type { ClientCall, ExecResult } from '../config.ts'
+import type { ClientCall, ExecResult } from '../config/config.ts'
 import type { SteeringCounts } from '../steering/counts.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
 import type { Look } from '../timed/look.ts'

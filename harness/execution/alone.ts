@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { Undecided } from '../../checker/errors.ts'
 import { labelOf, nodeOf } from '../../checker/happening/happenings.ts'
-import { meaningIn, numbersApart } from '../../checker/labels.ts'
+import { Undecided } from '../../checker/system/errors.ts'
+import { meaningIn, numbersApart } from '../../checker/system/labels.ts'
 import {
   atPosition,
   connectionOf,
@@ -14,14 +14,14 @@ import {
   type Overlap,
   type Sent,
   type UsesOthers,
-} from '../../checker/node-system.ts'
-import type { Checkpoint, Finding } from '../../checker/system.ts'
+} from '../../checker/system/node-system.ts'
+import type { Checkpoint, Finding } from '../../checker/system/system.ts'
 import { isEphemeral } from '../../proxy/label.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { PlayedMessage } from '../../proxy/network.ts'
 import { stateOf } from '../clients/state.ts'
-import { type ClientCall, ConfigError, type GlobalState, type NodeView, NoSuchNode } from '../config.ts'
-import { unlessInterrupted } from '../hold/interruption.ts'
+import { type ClientCall, ConfigError, type GlobalState, type NodeView, NoSuchNode } from '../config/config.ts'
+import { unlessInterrupted } from '../hold/turns/interruption.ts'
 import type { TimedAction } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import { carryOut, startedBy } from './carry-out.ts'

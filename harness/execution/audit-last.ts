@@ -1,4 +1,4 @@
-import { Diverged, Unfaithful } from '../../checker/errors.ts'
+import { Diverged, Unfaithful } from '../../checker/system/errors.ts'
 import { describeDifference, differencesOf, type Evidence } from './audit.ts'
 import type { Driver } from './driver.ts'
 import type { WayThere } from './execution.ts'

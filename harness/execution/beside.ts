@@ -1,5 +1,5 @@
-import type { Checkpoint, Choice, Finding, Step, System } from '../../checker/system.ts'
-import type { GlobalState, ResolvedSystem } from '../config.ts'
+import type { Checkpoint, Choice, Finding, Step, System } from '../../checker/system/system.ts'
+import type { GlobalState, ResolvedSystem } from '../config/config.ts'
 import { inTime } from '../timed/timed-system.ts'
 import { Driver } from './driver.ts'
 import { type ClusterMark, goBackTo, wholeOf } from './mark.ts'

@@ -1,5 +1,5 @@
+import { countUpTo } from '../config/notes.ts'
 import { createRunDirectory, removeRunDirectory } from '../files/run-directory.ts'
-import { countUpTo } from '../notes.ts'
 import { ClusterCheckpoint, reasonOf } from './cluster-checkpoint.ts'
 import type { Driver } from './driver.ts'
 import type { WayThere } from './execution.ts'

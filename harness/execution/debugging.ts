@@ -1,7 +1,7 @@
-import { UsageError } from '../../checker/errors.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 import { letGo } from '../checkpoint/stopped.ts'
-import type { ExecResult } from '../config.ts'
-import type { HeldNode } from '../hold/held-node.ts'
+import type { ExecResult } from '../config/config.ts'
+import type { HeldNode } from '../hold/held/held-node.ts'
 import type { Driver } from './driver.ts'
 import type { Stage } from './stage.ts'
 

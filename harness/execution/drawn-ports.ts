@@ -1,5 +1,5 @@
+import { portOf, udpEntries } from '../../linux/tcp-table.ts'
 import { isEphemeral } from '../../proxy/label.ts'
-import { portOf, udpEntries } from '../../proxy/tcp-table.ts'
 import type { Node } from '../node/node.ts'
 
 /** Ports that a node's kernel draws have numbers as names, in the order of drawing, from here on. */

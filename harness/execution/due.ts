@@ -1,5 +1,5 @@
 import { kindOf, labelOf, nodeOf } from '../../checker/happening/happenings.ts'
-import { numbersApart } from '../../checker/labels.ts'
+import { numbersApart } from '../../checker/system/labels.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Time } from '../timed/time.ts'
 import type { TimedAction } from '../timed/timing.ts'

@@ -1,4 +1,4 @@
-import { Unfaithful } from '../../checker/errors.ts'
+import { Unfaithful } from '../../checker/system/errors.ts'
 import { isGone, wasKilled } from './findings.ts'
 import type { Stage } from './stage.ts'
 

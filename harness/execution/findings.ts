@@ -1,11 +1,11 @@
 import { constants } from 'node:os'
-import { shortened } from '../../checker/brief.ts'
-import type { Finding } from '../../checker/system.ts'
+import { shortened } from '../../checker/system/brief.ts'
+import type { Finding } from '../../checker/system/system.ts'
 import { requireSpace } from '../files/run-root.ts'
-import type { Unsettled } from '../hold/cpu-limit.ts'
-import { isEnding } from '../hold/is-ending.ts'
+import type { Unsettled } from '../hold/held/cpu-limit.ts'
+import { isEnding } from '../hold/turns/is-ending.ts'
 import type { Node } from '../node/node.ts'
-import type { Runner } from '../runner.ts'
+import type { Runner } from '../runner/runner.ts'
 import { errorLineOf } from './error-line.ts'
 
 /** Whether it ended by itself and irregularly. For a supervised node, any end counts. */

@@ -1,6 +1,6 @@
 import { createHash, type Hash, hash } from 'node:crypto'
 import type { Network } from '../../proxy/network.ts'
-import type { GlobalState } from '../config.ts'
+import type { GlobalState } from '../config/config.ts'
 import type { Node } from '../node/node.ts'
 import { messageIdentity } from './about-message.ts'
 import type { Inputs } from './inputs.ts'

@@ -1,6 +1,6 @@
-import { argumentsOf } from '../hold/call-content.ts'
-import { type CallRecord, fromKey, type StepCalls, type ThreadKey } from '../hold/call-recorder.ts'
-import { syscallName } from '../hold/syscall-number.ts'
+import { syscallName } from '../../linux/syscall-number.ts'
+import { argumentsOf } from '../hold/held/call-content.ts'
+import { type CallRecord, fromKey, type StepCalls, type ThreadKey } from '../hold/held/call-recorder.ts'
 import type { Region } from '../rewind/regions.ts'
 
 /** The system calls of an execution. */

@@ -1,6 +1,6 @@
 import type { Does, Manner } from '../../checker/happening/happenings.ts'
-import { readLabel } from '../../checker/labels.ts'
-import type { Finding } from '../../checker/system.ts'
+import { readLabel } from '../../checker/system/labels.ts'
+import type { Finding } from '../../checker/system/system.ts'
 import type { Node } from '../node/node.ts'
 import type { Happening, Steer, TimedAction } from '../timed/timing.ts'
 import type { Execution } from './execution.ts'

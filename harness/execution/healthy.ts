@@ -1,4 +1,4 @@
-import type { Nanoseconds } from '../hold/virtual-clock.ts'
+import type { Nanoseconds } from '../hold/clock/virtual-clock.ts'
 import type { Clocks } from './delays.ts'
 
 /** A network since it is healthy. Plain data. */

@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../../checker/system.ts'
+import type { Checkpoint } from '../../checker/system/system.ts'
 import { CannotMark } from '../../proxy/connection.ts'
 import { networkPart } from '../../proxy/network-part.ts'
 import type { ClientsMark } from '../clients/clients.ts'

@@ -1,4 +1,4 @@
-import type { Finding } from '../../checker/system.ts'
+import type { Finding } from '../../checker/system/system.ts'
 import type { Node } from '../node/node.ts'
 import type { Stage } from './stage.ts'
 

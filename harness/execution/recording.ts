@@ -1,4 +1,4 @@
-import { CallRecorder } from '../hold/call-recorder.ts'
+import { CallRecorder } from '../hold/held/call-recorder.ts'
 import { regionsOf } from '../rewind/regions.ts'
 import type { RecordedCalls } from './first-difference.ts'
 import type { Stage } from './stage.ts'

@@ -1,4 +1,4 @@
-import { countUpTo } from '../notes.ts'
+import { countUpTo } from '../config/notes.ts'
 import { type ClusterMark, goBackTo, markCluster, whyNot } from './mark.ts'
 import type { Stage } from './stage.ts'
 

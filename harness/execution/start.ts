@@ -1,6 +1,6 @@
-import type { Finding } from '../../checker/system.ts'
+import type { Finding } from '../../checker/system/system.ts'
 import type { Network } from '../../proxy/network.ts'
-import { unlessInterrupted } from '../hold/interruption.ts'
+import { unlessInterrupted } from '../hold/turns/interruption.ts'
 import { startAgain } from './node-start.ts'
 import { PromptStart } from './prompt-start.ts'
 import type { Stage } from './stage.ts'

@@ -10,8 +10,8 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { check, libc } from '../../proxy/libc.ts'
-import { copyAttributes } from '../hold/attributes.ts'
+import { copyAttributes } from '../../linux/attributes.ts'
+import { check, libc } from '../../linux/libc.ts'
 import { treeOf } from './tree.ts'
 
 const mknod = libc.func('int mknod(const char *path, unsigned int mode, unsigned long device)')

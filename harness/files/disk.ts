@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto'
 import { type BigIntStats, chmodSync, lstatSync, mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { shownAttributesOf } from '../hold/attributes.ts'
-import { type Overlay, unusedLayerMode } from '../hold/mounts.ts'
-import { instantOf, type Periods } from '../hold/periods.ts'
+import { shownAttributesOf } from '../../linux/attributes.ts'
+import { type Overlay, unusedLayerMode } from '../../linux/mounts.ts'
+import { instantOf, type Periods } from '../hold/clock/periods.ts'
 import { copyTree } from './copy-tree.ts'
 import { treeOf } from './tree.ts'
 

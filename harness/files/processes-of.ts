@@ -1,7 +1,7 @@
 import { closeSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { constants } from 'node:os'
-import { type Mounted, mountsOf } from '../hold/mountinfo.ts'
-import { awaitProcess, openProcess, signalProcess } from '../hold/pidfd.ts'
+import { type Mounted, mountsOf } from '../../linux/mountinfo.ts'
+import { awaitProcess, openProcess, signalProcess } from '../../linux/pidfd.ts'
 
 /** Killed processes end within milliseconds, unless they wait for a device. */
 const endMsMax = 2000

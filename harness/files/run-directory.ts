@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { libc } from '../../proxy/libc.ts'
+import { libc } from '../../linux/libc.ts'
 import { endProcessesOf } from './processes-of.ts'
 import { openDirectory, requireRunRoot, UnsafeRunRoot } from './run-root.ts'
 

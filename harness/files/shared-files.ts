@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { MountPlan } from '../../linux/mounts.ts'
 import type { NodeLimits } from '../config/limits.ts'
-import type { MountPlan } from '../hold/mounts.ts'
-import { beginRandomFile } from '../hold/random-files.ts'
-import { ticksPerMillisecond } from '../hold/timestamp-counter.ts'
+import { beginRandomFile } from '../hold/files/random-files.ts'
+import { ticksPerMillisecond } from '../hold/instructions/timestamp-counter.ts'
 
 /** Paths of files that every node of a system sees instead of the machine's. */
 export interface SharedFiles {

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
-import { passingEnd, sitesAddress } from './call-sites.ts'
-import { type SyscallName, syscallNumber } from './syscall-number.ts'
-import { type Rule, systemCalls, type Treatment } from './system-calls.ts'
+import { type SyscallName, syscallNumber } from '../../linux/syscall-number.ts'
+import { type Rule, systemCalls, type Treatment } from './calls/system-calls.ts'
+import { passingEnd, sitesAddress } from './held/call-sites.ts'
 
 /**
  * The seccomp filter of every held process, made from the table of system calls. It stops the process when the tracer

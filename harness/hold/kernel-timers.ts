@@ -1,12 +1,12 @@
 import { constants } from 'node:os'
-import type { Expiries, HeldNode, HeldProcess, HeldThread, Timer } from './held-node.ts'
-import { sendSignal } from './launch.ts'
-import { expirePosixTimer, forgetOverruns, overrunOf, posixTimer } from './posix-timer.ts'
-import type { Registers } from './ptrace.ts'
-import type { SyscallName } from './syscall-number.ts'
-import { disarmTimerfd, expireTimerfd, type Holder, holderOf, timerfdNumber } from './timerfd.ts'
-import { type Nanoseconds, second } from './virtual-clock.ts'
-import { isTime, readTime } from './waits.ts'
+import type { Registers } from '../../linux/ptrace.ts'
+import type { SyscallName } from '../../linux/syscall-number.ts'
+import { expirePosixTimer, forgetOverruns, overrunOf, posixTimer } from './calls/posix-timer.ts'
+import { disarmTimerfd, expireTimerfd, type Holder, holderOf, timerfdNumber } from './calls/timerfd.ts'
+import { type Nanoseconds, second } from './clock/virtual-clock.ts'
+import { isTime, readTime } from './clock/waits.ts'
+import type { Expiries, HeldNode, HeldProcess, HeldThread, Timer } from './held/held-node.ts'
+import { sendSignal } from './start/launch.ts'
 
 /**
  * Timers that the kernel would keep for a process: setitimer and alarm, timer_create, timerfd. None is ever armed in

@@ -1,6 +1,6 @@
-import type { HeldNode, HeldThread } from './held-node.ts'
+import { millisecond } from './clock/virtual-clock.ts'
+import type { HeldNode, HeldThread } from './held/held-node.ts'
 import type { Tracer } from './tracer.ts'
-import { millisecond } from './virtual-clock.ts'
 
 /** The monitor acts on states that have lasted this long. */
 const watchedFor = 10 * millisecond

@@ -1,16 +1,3 @@
-import type { CallRecorder } from './call-recorder.ts'
-import { foreignCall } from './filter.ts'
-import { enterCall, exitCall, readsClock, restart } from './filtered.ts'
-import { drawNumber } from './hardware-random.ts'
-import type { HeldNode, HeldThread } from './held-node.ts'
-import { HeldThreads } from './held-threads.ts'
-import { becomeInit, hasOthers } from './init.ts'
-import { isEnding } from './is-ending.ts'
-import { disarmAll, disarmAtExec, leaveTimers } from './kernel-timers.ts'
-import { type Launched, sendSignal } from './launch.ts'
-import { hasDoneElse, isPoll } from './polls.ts'
-import { receiveFromTimer } from './posix-timer.ts'
-import { prepare } from './prepare.ts'
 import {
   type Change,
   changeSignalInfo,
@@ -24,13 +11,26 @@ import {
   seize,
   ThreadEnded,
   wait,
-} from './ptrace.ts'
-import { endsFirst, isCaught, polite } from './signals.ts'
-import { Spinners } from './spinners.ts'
-import { StoppedThreads, turnOverSignal } from './stopped-threads.ts'
-import { syscallNumber } from './syscall-number.ts'
-import { readCounter } from './timestamp-counter.ts'
-import { nap } from './turns.ts'
+} from '../../linux/ptrace.ts'
+import { endsFirst, isCaught, polite } from '../../linux/signals.ts'
+import { syscallNumber } from '../../linux/syscall-number.ts'
+import { hasDoneElse, isPoll } from './calls/polls.ts'
+import { receiveFromTimer } from './calls/posix-timer.ts'
+import { foreignCall } from './filter.ts'
+import { enterCall, exitCall, readsClock, restart } from './filtered.ts'
+import type { CallRecorder } from './held/call-recorder.ts'
+import type { HeldNode, HeldThread } from './held/held-node.ts'
+import { HeldThreads } from './held/held-threads.ts'
+import { drawNumber } from './instructions/hardware-random.ts'
+import { readCounter } from './instructions/timestamp-counter.ts'
+import { disarmAll, disarmAtExec, leaveTimers } from './kernel-timers.ts'
+import { prepare } from './prepare.ts'
+import { Spinners } from './rest/spinners.ts'
+import { StoppedThreads, turnOverSignal } from './rest/stopped-threads.ts'
+import { becomeInit, hasOthers } from './start/init.ts'
+import { type Launched, sendSignal } from './start/launch.ts'
+import { isEnding } from './turns/is-ending.ts'
+import { nap } from './turns/turns.ts'
 
 const trapSignal = 5
 const killSignal = 9

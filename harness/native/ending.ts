@@ -1,4 +1,4 @@
-import { check, libc } from '../../proxy/libc.ts'
+import { check, libc } from '../../linux/libc.ts'
 
 const waitpid: (pid: number, status: [number], options: number) => number = libc.func(
   'int waitpid(int pid, _Out_ int *status, int options)',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Past } from '../clients/past.ts'
 import { stateOf } from '../clients/state.ts'
-import type { Observer } from '../config.ts'
+import type { Observer } from '../config/config.ts'
 import { type NodeOutputs, outputsOf } from '../files/output.ts'
 import type { Look } from '../timed/look.ts'
 import type { NativeClients } from './native-clients.ts'

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '../../checker/show.ts'
+import { messageOf } from '../../checker/system/show.ts'
 import { toJson } from '../clients/as-json.ts'
 import { History } from '../clients/history.ts'
-import type { ClientCall, NodeHandle, Operation, ResolvedClient } from '../config.ts'
+import type { ClientCall, NodeHandle, Operation, ResolvedClient } from '../config/config.ts'
 import type { NativeCluster } from './native-cluster.ts'
 import { handleOf } from './native-handle.ts'
 

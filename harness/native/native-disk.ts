@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { ResolvedNode } from '../config.ts'
+import type { ResolvedNode } from '../config/config.ts'
 import { Disk } from '../files/disk.ts'
 
 /** The disk of a node that runs in real time: kept from life to life, or lost. */

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { Agent, request } from 'undici'
+import { readInside } from '../../linux/inside.ts'
 import { runInside } from '../clients/exec.ts'
-import type { ExecResult, NodeHandle } from '../config.ts'
-import { readInside } from '../hold/inside.ts'
+import type { ExecResult, NodeHandle } from '../config/config.ts'
 import type { NativeNode } from './native-node.ts'
 import { connectInside, datagramsInside } from './sockets.ts'
 

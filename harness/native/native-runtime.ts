@@ -1,4 +1,4 @@
-import type { NetworkNamespace } from '../../proxy/namespace.ts'
+import type { NetworkNamespace } from '../../linux/namespace.ts'
 import type { Output } from '../files/output.ts'
 import type { NodePlan } from '../node/runtime.ts'
 import type { Ending } from './ending.ts'

@@ -1,5 +1,5 @@
-import { descendantsOf } from '../hold/descendants.ts'
-import { sendSignal } from '../hold/launch.ts'
+import { descendantsOf } from '../hold/held/descendants.ts'
+import { sendSignal } from '../hold/start/launch.ts'
 
 /**
  * Sends a signal to all of a node's processes: the group of the first one, and everything that descends from it. A

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { portOf, tcpEntries, tcpState } from '../../proxy/tcp-table.ts'
-import type { ResolvedNode } from '../config.ts'
+import { portOf, tcpEntries, tcpState } from '../../linux/tcp-table.ts'
+import type { ResolvedNode } from '../config/config.ts'
 import { handleOf } from './native-handle.ts'
 import type { NativeNode } from './native-node.ts'
 

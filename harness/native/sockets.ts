@@ -1,9 +1,9 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { Socket } from 'node:net'
-import { parseAddress } from '../../proxy/address.ts'
-import { AF_INET, check, close, errno, lastErrno, libc, SystemError, setsockopt, socket } from '../../proxy/libc.ts'
-import type { NetworkNamespace } from '../../proxy/namespace.ts'
-import { socketAddress } from '../../proxy/tcp-table.ts'
+import { parseAddress } from '../../linux/address.ts'
+import { AF_INET, check, close, errno, lastErrno, libc, SystemError, setsockopt, socket } from '../../linux/libc.ts'
+import type { NetworkNamespace } from '../../linux/namespace.ts'
+import { socketAddress } from '../../linux/tcp-table.ts'
 
 const connect = libc.func('int connect(int fd, void *address, uint32_t length)')
 const bind = libc.func('int bind(int fd, void *address, uint32_t length)')

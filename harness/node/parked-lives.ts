@@ -1,5 +1,5 @@
-import { countUpTo } from '../notes.ts'
-import type { Runner } from '../runner.ts'
+import { countUpTo } from '../config/notes.ts'
+import type { Runner } from '../runner/runner.ts'
 import type { Life } from './life.ts'
 
 /** Number of parked lives besides those with which executions begin. Each takes some megabytes, a JVM some hundred. */

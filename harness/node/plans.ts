@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type ResolvedSystem, withAddresses } from '../config.ts'
+import { type ResolvedSystem, withAddresses } from '../config/config.ts'
 import { writeSharedFiles } from '../files/shared-files.ts'
 import type { NodePlan } from './runtime.ts'
 

@@ -1,10 +1,10 @@
+import type { ResolvedNode } from '../config/config.ts'
 import type { NodeLimits } from '../config/limits.ts'
-import type { ResolvedNode } from '../config.ts'
 import type { Disk } from '../files/disk.ts'
 import type { Output } from '../files/output.ts'
 import type { SharedFiles } from '../files/shared-files.ts'
-import type { Launched } from '../hold/launch.ts'
-import type { LocalMountPlan } from '../hold/machine-files.ts'
+import type { Launched } from '../hold/start/launch.ts'
+import type { LocalMountPlan } from '../hold/start/machine-files.ts'
 import type { Uplink } from './uplink.ts'
 
 /** How the lives of a node are made: as processes of this machine, or in containers. */

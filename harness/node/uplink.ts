@@ -1,9 +1,9 @@
-import { KernelFile } from '../../proxy/kernel-file.ts'
-import type { Link } from '../../proxy/link.ts'
-import { NetworkNamespace } from '../../proxy/namespace.ts'
+import { KernelFile } from '../../linux/kernel-file.ts'
+import type { Link } from '../../linux/link.ts'
+import { NetworkNamespace } from '../../linux/namespace.ts'
+import { TcpTable } from '../../linux/tcp-table.ts'
+import { openTun } from '../../linux/tun.ts'
 import { encodeSegment, packetLengthMax, type Segment } from '../../proxy/packet.ts'
-import { TcpTable } from '../../proxy/tcp-table.ts'
-import { openTun } from '../../proxy/tun.ts'
 
 /** Addresses and routes of the calling thread's network namespace. */
 const routes = '/proc/thread-self/net/fib_trie'

@@ -13,11 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { AT_FDCWD, check, libc } from '../../proxy/libc.ts'
+import { hidesBelow } from '../../linux/attributes.ts'
+import { insideDirectory } from '../../linux/inside.ts'
+import { AT_FDCWD, check, libc } from '../../linux/libc.ts'
+import type { Overlay } from '../../linux/mounts.ts'
 import { treeOf } from '../files/tree.ts'
-import { hidesBelow } from '../hold/attributes.ts'
-import { insideDirectory } from '../hold/inside.ts'
-import type { Overlay } from '../hold/mounts.ts'
 import { listingOf, putInOrder } from './directory-order.ts'
 import { CannotRewind } from './error.ts'
 

@@ -1,5 +1,5 @@
-import { check, libc, untilDone } from '../../proxy/libc.ts'
-import { Readable } from '../../proxy/readable.ts'
+import { check, libc, untilDone } from '../../linux/libc.ts'
+import { Readable } from '../../linux/readable.ts'
 
 const epollWait = libc.func('int epoll_wait(int fd, void *events, int max, int timeout)')
 

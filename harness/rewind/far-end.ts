@@ -1,4 +1,4 @@
-import { check, libc } from '../../proxy/libc.ts'
+import { check, libc } from '../../linux/libc.ts'
 import type { Segment } from '../../proxy/packet.ts'
 import { nothingLearned } from '../../proxy/segment-lengths.ts'
 import { acknowledgeAgain, finishAgain, type Side } from '../../proxy/tcp.ts'

@@ -1,6 +1,6 @@
-import type { HeldThread } from '../hold/held-node.ts'
-import { cont, getRestartableSequences, getRobustList, Registers } from '../hold/ptrace.ts'
-import { syscallNumber } from '../hold/syscall-number.ts'
+import { cont, getRestartableSequences, getRobustList, Registers } from '../../linux/ptrace.ts'
+import { syscallNumber } from '../../linux/syscall-number.ts'
+import type { HeldThread } from '../hold/held/held-node.ts'
 import { type Call, makeCalls } from './batch.ts'
 import type { Told } from './told.ts'
 

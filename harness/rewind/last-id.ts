@@ -1,7 +1,7 @@
-import { readKernelFile } from '../../proxy/kernel-file.ts'
-import type { HeldNode, HeldThread } from '../hold/held-node.ts'
-import { setLastIdIn } from '../hold/last-id.ts'
-import { syscallNumber } from '../hold/syscall-number.ts'
+import { readKernelFile } from '../../linux/kernel-file.ts'
+import { setLastIdIn } from '../../linux/last-id.ts'
+import { syscallNumber } from '../../linux/syscall-number.ts'
+import type { HeldNode, HeldThread } from '../hold/held/held-node.ts'
 import { makeCalls } from './batch.ts'
 
 /** Id of the node's newest thread, inside of the node. */

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
-import { withDuplicate } from '../hold/descriptor.ts'
+import { withDuplicate } from '../../linux/descriptor.ts'
 import { CannotRewind } from './error.ts'
 import type { Descriptor } from './open-descriptors.ts'
 

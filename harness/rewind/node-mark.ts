@@ -1,6 +1,6 @@
+import { withProcess } from '../../linux/descriptor.ts'
 import type { Segment } from '../../proxy/packet.ts'
-import { withProcess } from '../hold/descriptor.ts'
-import type { HeldNode, HeldThread } from '../hold/held-node.ts'
+import type { HeldNode, HeldThread } from '../hold/held/held-node.ts'
 import { endWhenThawed } from './batch.ts'
 import type { Facing } from './connection.ts'
 import { CannotRewind } from './error.ts'

@@ -1,4 +1,4 @@
-import type { HeldNode, HeldProcess, HeldThread, Keeper } from '../hold/held-node.ts'
+import type { HeldNode, HeldProcess, HeldThread, Keeper } from '../hold/held/held-node.ts'
 import type { Facing } from './connection.ts'
 import { CannotRewind } from './error.ts'
 import { KeptThreads } from './kept-thread.ts'

@@ -1,4 +1,4 @@
-import { ioctl } from '../../proxy/libc.ts'
+import { ioctl } from '../../linux/libc.ts'
 
 const FIONREAD = 0x541b
 const SIOCOUTQ = 0x5411

@@ -1,4 +1,4 @@
-import { check, errno, lastErrno, libc, recv, SystemError, send, setsockopt } from '../../proxy/libc.ts'
+import { check, errno, lastErrno, libc, recv, SystemError, send, setsockopt } from '../../linux/libc.ts'
 import type { Segment } from '../../proxy/packet.ts'
 import { lessonsAgain } from '../../proxy/segment-lengths.ts'
 import { filler, type Side } from '../../proxy/tcp.ts'

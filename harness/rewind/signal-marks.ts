@@ -1,5 +1,5 @@
-import { signalsIn } from '../hold/signals.ts'
-import { syscallNumber } from '../hold/syscall-number.ts'
+import { signalsIn } from '../../linux/signals.ts'
+import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { Call } from './batch.ts'
 import { CannotRewind } from './error.ts'
 

@@ -1,4 +1,4 @@
-import { check, libc } from '../../proxy/libc.ts'
+import { check, libc } from '../../linux/libc.ts'
 
 const getSocketName = libc.func('int getsockname(int fd, void *address, void *length)')
 const getPeerName = libc.func('int getpeername(int fd, void *address, void *length)')

@@ -1,4 +1,4 @@
-import { check, libc, setsockopt } from '../../proxy/libc.ts'
+import { check, libc, setsockopt } from '../../linux/libc.ts'
 import { CannotRewind } from './error.ts'
 import { unreadIn } from './queued-bytes.ts'
 

@@ -1,5 +1,3 @@
-import type { HeldThread } from '../hold/held-node.ts'
-import { interruptedResults } from '../hold/interrupted.ts'
 import {
   getExtendedState,
   getSignalMask,
@@ -7,8 +5,10 @@ import {
   Registers,
   setExtendedState,
   setSignalMask,
-} from '../hold/ptrace.ts'
-import type { RandomnessMark } from '../hold/randomness.ts'
+} from '../../linux/ptrace.ts'
+import type { HeldThread } from '../hold/held/held-node.ts'
+import { interruptedResults } from '../hold/held/interrupted.ts'
+import type { RandomnessMark } from '../hold/held/randomness.ts'
 import { CannotRewind } from './error.ts'
 import { type Legacy, legacyOf } from './kept-thread.ts'
 import type { Adopt, KnownThread } from './made-thread.ts'

@@ -1,5 +1,5 @@
-import type { HeldThread } from '../hold/held-node.ts'
-import { syscallNumber } from '../hold/syscall-number.ts'
+import { syscallNumber } from '../../linux/syscall-number.ts'
+import type { HeldThread } from '../hold/held/held-node.ts'
 import { makeCalls, succeed } from './batch.ts'
 
 /** What a thread has told the kernel about itself. The kernel shows it to the thread alone. */

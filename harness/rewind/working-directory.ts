@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, readlinkSync, statSync } from 'node:fs'
-import type { HeldThread } from '../hold/held-node.ts'
-import { openFor, pathOnly } from '../hold/inside.ts'
-import { syscallNumber } from '../hold/syscall-number.ts'
+import { openFor, pathOnly } from '../../linux/inside.ts'
+import { syscallNumber } from '../../linux/syscall-number.ts'
+import type { HeldThread } from '../hold/held/held-node.ts'
 import { succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
 

@@ -1,5 +1,5 @@
-import { meaningIn, readLabel } from '../../checker/labels.ts'
-import { saidBy } from '../../checker/likeness.ts'
+import { meaningIn, readLabel } from '../../checker/system/labels.ts'
+import { saidBy } from '../../checker/system/likeness.ts'
 import { guardedKinds } from './interventions.ts'
 
 /** Something that is kept from happening, because a violation is predicted behind it. */

@@ -1,5 +1,5 @@
-import { readLabel } from '../../checker/labels.ts'
-import type { ChoiceKind } from '../../checker/system.ts'
+import { readLabel } from '../../checker/system/labels.ts'
+import type { ChoiceKind } from '../../checker/system/system.ts'
 import { guardedKinds } from './interventions.ts'
 
 /** The step with which a known bug violates a property. */

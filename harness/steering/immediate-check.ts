@@ -1,10 +1,10 @@
-import { numbersApart } from '../../checker/labels.ts'
-import type { Choice } from '../../checker/system.ts'
-import type { ResolvedSystem } from '../config.ts'
-import type { LiveExecution } from '../emulation/live-execution.ts'
+import { numbersApart } from '../../checker/system/labels.ts'
+import type { Choice } from '../../checker/system/system.ts'
+import type { ResolvedSystem } from '../config/config.ts'
 import type { Steer } from '../timed/timing.ts'
 import type { Guard } from './guard.ts'
 import { interventionsAgainst, putsOff } from './interventions.ts'
+import type { LiveExecution } from './live-execution.ts'
 
 /** A step that would have violated a property. */
 export interface Threat {

@@ -1,5 +1,5 @@
-import { callerIn } from '../../checker/labels.ts'
-import type { Choice, ChoiceKind } from '../../checker/system.ts'
+import { callerIn } from '../../checker/system/labels.ts'
+import type { Choice, ChoiceKind } from '../../checker/system/system.ts'
 import type { Steer } from '../timed/timing.ts'
 
 /** Milliseconds for which a node or client is held. Shorter ones would have to be repeated, longer ones cost more. */

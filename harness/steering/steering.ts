@@ -1,9 +1,9 @@
-import type { Choice } from '../../checker/system.ts'
-import type { LiveExecution } from '../emulation/live-execution.ts'
+import type { Choice } from '../../checker/system/system.ts'
 import type { Steer } from '../timed/timing.ts'
 import type { Filter, Filters } from './filters.ts'
 import type { ImmediateCheck } from './immediate-check.ts'
 import { interventionsAgainst } from './interventions.ts'
+import type { LiveExecution } from './live-execution.ts'
 
 /** Is told of each action that takes the place of a step because of a prediction. */
 export type OnSteered = (

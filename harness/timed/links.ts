@@ -1,5 +1,5 @@
-import { UsageError } from '../../checker/errors.ts'
 import { shownLink } from '../../checker/happening/ways.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { PipeChange, Route } from '../../proxy/forwarding/plan.ts'
 import { type Direction, inSeries } from '../../topologies/routes.ts'

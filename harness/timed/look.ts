@@ -1,4 +1,4 @@
-import type { GlobalState } from '../config.ts'
+import type { GlobalState } from '../config/config.ts'
 import type { NodeOutputs } from '../files/output.ts'
 
 /** The states of all nodes at one time. */

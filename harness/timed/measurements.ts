@@ -1,8 +1,8 @@
-import { Carried } from '../../checker/carried.ts'
 import type { ChoiceKind } from '../../checker/happening/kinds.ts'
-import { decided, evaluate, explanationOf, type Property, type PropertyKind } from '../../checker/property.ts'
+import { Carried } from '../../checker/system/carried.ts'
+import { decided, evaluate, explanationOf, type Property, type PropertyKind } from '../../checker/system/property.ts'
 import type { PropertyValue } from '../../checker/trace/trace.ts'
-import type { GlobalState, NodeView, ResolvedSystem } from '../config.ts'
+import type { GlobalState, NodeView, ResolvedSystem } from '../config/config.ts'
 import type { Look } from './look.ts'
 
 /** Something that happened to the system, at milliseconds since its start. */

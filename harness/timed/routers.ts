@@ -1,4 +1,4 @@
-import { parseAddress } from '../../proxy/address.ts'
+import { parseAddress } from '../../linux/address.ts'
 import type { Router } from '../../proxy/routers.ts'
 import type { Timing } from './timing.ts'
 

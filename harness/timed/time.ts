@@ -1,7 +1,7 @@
 import type { ConnectionNames } from '../../proxy/end.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Way } from '../../proxy/way.ts'
-import { millisecond, type Nanoseconds } from '../hold/virtual-clock.ts'
+import { millisecond, type Nanoseconds } from '../hold/clock/virtual-clock.ts'
 import { Agenda } from './agenda.ts'
 import { Copies } from './copies.ts'
 import { Flow } from './flow.ts'

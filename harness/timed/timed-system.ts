@@ -1,5 +1,5 @@
 import { faultKinds } from '../../checker/happening/kinds.ts'
-import type { ResolvedSystem } from '../config.ts'
+import type { ResolvedSystem } from '../config/config.ts'
 import type { Timing } from './timing.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { AnyHappening } from '../../checker/happening/happenings.ts'
 import type { WayChange } from '../../checker/happening/ways.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { ForwardingPlan } from '../../proxy/forwarding/plan.ts'
-import type { ClockSetting } from '../config.ts'
+import type { ClockSetting } from '../config/config.ts'
 import type { LinkChange, LinkPlan } from './links.ts'
 
 /** How time passes: `virtual` jumps to the next due event; `real` waits for it. */

@@ -1,4 +1,4 @@
-import { formatAddress, parseAddress } from '../../proxy/address.ts'
+import { formatAddress, parseAddress } from '../../linux/address.ts'
 import type { ForwardingPlan, Hop } from '../../proxy/forwarding/plan.ts'
 import { TopologyError } from '../../topologies/error.ts'
 import { type Places, place } from '../../topologies/place.ts'

@@ -1,6 +1,6 @@
 import type { Dissector, StreamReader } from '../dissector.ts'
+import { describe, labelBy, lengthLabel, textLabel } from '../short-label.ts'
 import { type MessageFields, readFields, requireFields } from './fields.ts'
-import { describe, labelBy, lengthLabel, textLabel } from './label.ts'
 
 export interface DatagramMessages {
   /** The fields of a datagram. */

@@ -1,7 +1,7 @@
 import type { Dissector, StreamReader } from '../dissector.ts'
+import { labelBy, lengthLabel, shortLabel } from '../short-label.ts'
 import { bodyLength, scanChunks } from './http1-body.ts'
 import { type HttpHead, parseHead } from './http1-head.ts'
-import { labelBy, lengthLabel, shortLabel } from './label.ts'
 import { type Cut, datagramLabel, FrameReader } from './reader.ts'
 
 /**

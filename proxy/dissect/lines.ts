@@ -1,5 +1,5 @@
 import type { Dissector } from '../dissector.ts'
-import { describe, labelBy, lengthLabel, textLabel } from './label.ts'
+import { describe, labelBy, lengthLabel, textLabel } from '../short-label.ts'
 import { type Cut, FrameReader } from './reader.ts'
 
 const lineBytesMax = 2 ** 20

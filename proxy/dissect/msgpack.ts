@@ -1,6 +1,6 @@
 import { Unpackr } from 'msgpackr'
 import type { Dissector } from '../dissector.ts'
-import { describeItems, labelBy, lengthLabel } from './label.ts'
+import { describeItems, labelBy, lengthLabel } from '../short-label.ts'
 import { type LengthPrefix, LengthPrefixedReader } from './length-prefixed.ts'
 import { type Cut, datagramLabel, FrameReader } from './reader.ts'
 

@@ -1,6 +1,6 @@
 import protobufjs from 'protobufjs'
 import type { Dissector } from '../dissector.ts'
-import { describe, labelBy, lengthLabel, shortLabel } from './label.ts'
+import { describe, labelBy, lengthLabel, shortLabel } from '../short-label.ts'
 import { type LengthPrefix, LengthPrefixedReader } from './length-prefixed.ts'
 
 export interface ProtobufMessages {

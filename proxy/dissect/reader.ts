@@ -1,5 +1,5 @@
 import type { Frame, StreamReader } from '../dissector.ts'
-import { lengthLabel } from './label.ts'
+import { lengthLabel } from '../short-label.ts'
 
 /** What the held bytes begin with. */
 export type Cut =

@@ -1,5 +1,5 @@
 import type { Dissector } from '../dissector.ts'
-import { labelBy, shortLabel } from './label.ts'
+import { labelBy, shortLabel } from '../short-label.ts'
 import { type Cut, datagramLabel, FrameReader } from './reader.ts'
 import { parseResp, type RespValue } from './resp-value.ts'
 

@@ -1,4 +1,4 @@
-import { check, close, libc } from '../libc.ts'
+import { check, close, libc } from '../../linux/libc.ts'
 
 const epollCreate = libc.func('int epoll_create1(int flags)')
 const epollCtl = libc.func('int epoll_ctl(int epoll, int op, int fd, void *event)')

@@ -1,6 +1,6 @@
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
 import { mersenne } from 'pure-rand/generator/mersenne'
-import { parseAddress } from '../address.ts'
+import { parseAddress } from '../../linux/address.ts'
 import { age, answerTimeExceeded } from '../time-to-live.ts'
 import { indexOfKind, type Kind, newCounters } from './counters.ts'
 import { Packets, type Pass } from './packets.ts'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { parseAddress } from '../address.ts'
-import { NetworkNamespace } from '../namespace.ts'
-import { Netlink } from '../netlink.ts'
-import { interfaceName } from '../tun.ts'
+import { parseAddress } from '../../linux/address.ts'
+import { NetworkNamespace } from '../../linux/namespace.ts'
+import { Netlink } from '../../linux/netlink.ts'
+import { interfaceName } from '../../linux/tun.ts'
 import type { Counts } from './counters.ts'
 
 export interface Host {

@@ -1,6 +1,6 @@
 /** A router's thread. It never returns to its event loop: orders come with a wake-up. */
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { libc } from '../libc.ts'
+import { libc } from '../../linux/libc.ts'
 import { Epoll } from './epoll.ts'
 import type { ForwardingPlan, PipeChange, WayChange } from './plan.ts'
 import { Router } from './router.ts'

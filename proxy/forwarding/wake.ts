@@ -1,4 +1,4 @@
-import { check, close, libc, read, write } from '../libc.ts'
+import { check, close, libc, read, write } from '../../linux/libc.ts'
 
 const eventfd = libc.func('int eventfd(unsigned int initial, int flags)')
 const flags = 0o2000000 | 0o4000 // EFD_CLOEXEC | EFD_NONBLOCK

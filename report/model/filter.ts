@@ -1,4 +1,4 @@
-import type { ChoiceKind } from '../../checker/system.ts'
+import type { ChoiceKind } from '../../checker/system/system.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { Execution } from './execution.ts'
 

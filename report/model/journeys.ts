@@ -1,4 +1,4 @@
-import { type Described, inputsIn, readLabel } from '../../checker/labels.ts'
+import { type Described, inputsIn, readLabel } from '../../checker/system/labels.ts'
 import type { RecordedChoice, RecordedMessage, RecordedStep } from '../../checker/trace/trace.ts'
 
 /**

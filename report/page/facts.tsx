@@ -1,4 +1,4 @@
-import { counted } from '../../checker/brief.ts'
+import { counted } from '../../checker/system/brief.ts'
 import { clocksStartOf } from '../../checker/trace/again.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { Story } from '../model/story.ts'

@@ -1,5 +1,5 @@
 import { glyphOf, roleOf, type Stroke } from '../../checker/happening/kinds.ts'
-import type { ChoiceKind } from '../../checker/system.ts'
+import type { ChoiceKind } from '../../checker/system/system.ts'
 
 /** The mark of a step on its node's line. */
 export const Glyph = ({ kind, x, y }: { kind: ChoiceKind | 'start'; x: number; y: number }) => (

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { isFault, isRepair } from '../../checker/happening/kinds.ts'
-import type { ChoiceKind } from '../../checker/system.ts'
+import type { ChoiceKind } from '../../checker/system/system.ts'
 import type { Execution } from '../model/execution.ts'
 import type { Story } from '../model/story.ts'
 import { executionOn, type Selection } from './selection.ts'

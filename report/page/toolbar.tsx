@@ -1,4 +1,4 @@
-import type { ChoiceKind } from '../../checker/system.ts'
+import type { ChoiceKind } from '../../checker/system/system.ts'
 import type { Filter } from '../model/filter.ts'
 import type { Story } from '../model/story.ts'
 import { Legend } from './legend.tsx'

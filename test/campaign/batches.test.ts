@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { Batches } from '../../campaign/queue/batches.ts'
 import { type Engine, GivenUp } from '../../campaign/queue/engine.ts'
 import type { Answer, Job } from '../../campaign/queue/job.ts'
-import { Budget } from '../../checker/budget.ts'
 import type { TaskOutcome } from '../../checker/cells/task.ts'
-import { Unfaithful } from '../../checker/errors.ts'
-import { startAfter } from '../../checker/start.ts'
+import { Budget } from '../../checker/system/budget.ts'
+import { Unfaithful } from '../../checker/system/errors.ts'
+import { startAfter } from '../../checker/system/start.ts'
 
 const poisonous = 2
 

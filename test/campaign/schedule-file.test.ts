@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readSchedule, writeSchedule } from '../../campaign/schedules/file.ts'
 import type { Schedule } from '../../campaign/schedules/schedule.ts'
-import { UsageError } from '../../checker/errors.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 
 let directory: string
 let path: string

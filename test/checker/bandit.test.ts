@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { check } from '../../checker/check.ts'
-import { always } from '../../checker/property.ts'
 import { Bandit } from '../../checker/searches/bandit.ts'
 import type { SearchCoverage, SearchName } from '../../checker/searches/search.ts'
+import { always } from '../../checker/system/property.ts'
 import { Model, type Transition } from './systems/model.ts'
 
 const coverage = (name: SearchName, steps: number, states: number): SearchCoverage => ({

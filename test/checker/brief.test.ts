@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { counted, shownApart, shownList } from '../../checker/brief.ts'
-import { Diverged } from '../../checker/errors.ts'
+import { counted, shownApart, shownList } from '../../checker/system/brief.ts'
+import { Diverged } from '../../checker/system/errors.ts'
 
 test('two long texts are cut to their beginning and to the place where they differ', () => {
   const [head, body] = ['"a→b #3 INFO"', 'x'.repeat(6000)]

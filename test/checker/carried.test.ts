@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { replay } from '../../checker/cells/replay.ts'
 import { check } from '../../checker/check.ts'
-import { Undecided } from '../../checker/errors.ts'
-import { always, evaluate, eventually, history } from '../../checker/property.ts'
+import { Undecided } from '../../checker/system/errors.ts'
+import { always, evaluate, eventually, history } from '../../checker/system/property.ts'
 import { modelOf } from './systems/graph.ts'
 import { Model, type Transition } from './systems/model.ts'
 

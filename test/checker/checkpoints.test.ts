@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { OwnCell } from '../../checker/cells/cell.ts'
 import { Cells } from '../../checker/cells/cells.ts'
 import type { TaskOutcome } from '../../checker/cells/task.ts'
-import { sometimes } from '../../checker/property.ts'
-import { initial, startAfter, startAsOffered } from '../../checker/start.ts'
-import type { Checkpoint, Choice, System } from '../../checker/system.ts'
+import { sometimes } from '../../checker/system/property.ts'
+import { initial, startAfter, startAsOffered } from '../../checker/system/start.ts'
+import type { Checkpoint, Choice, System } from '../../checker/system/system.ts'
 import { comesHome, type Ring, ring } from './systems/ring.ts'
 
 interface RingCheckpoint extends Checkpoint {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { Budget } from '../../checker/budget.ts'
 import { Solo } from '../../checker/cells/alone.ts'
 import { check } from '../../checker/check.ts'
-import { always, type Property } from '../../checker/property.ts'
 import { predict } from '../../checker/searches/deviations/predict.ts'
-import { Table } from '../../checker/searches/deviations/table.ts'
+import { Table } from '../../checker/searches/local/table.ts'
+import { Budget } from '../../checker/system/budget.ts'
+import { always, type Property } from '../../checker/system/property.ts'
 import { HandlerSystem, type Handlers, nodesOf, searchDepthFirst, type Whole } from './systems/handlers.ts'
 import { agreement, paxos } from './systems/paxos.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { due } from '../../checker/choosers/due.ts'
-import type { Choice } from '../../checker/system.ts'
+import type { Choice } from '../../checker/system/system.ts'
 
 const choice = (label: string, at?: number): Choice => ({
   kind: 'deliver',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { farLast } from '../../checker/choosers/far-last.ts'
-import { farTimersIn, withoutFarTimers } from '../../checker/far-timers.ts'
-import { labelsOf } from '../../checker/labels.ts'
-import { Random } from '../../checker/random.ts'
-import type { Choice } from '../../checker/system.ts'
+import { farTimersIn, withoutFarTimers } from '../../checker/system/far-timers.ts'
+import { labelsOf } from '../../checker/system/labels.ts'
+import { Random } from '../../checker/system/random.ts'
+import type { Choice } from '../../checker/system/system.ts'
 
 const timer = (node: string, afterMs: number): Choice => {
   const label = `${node} timer +${afterMs}ms`

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cutsBy, isHealedBy } from '../../checker/happening/ways.ts'
-import { inputsIn, isOfNetwork, meaningIn, readLabel, withOrdinal } from '../../checker/labels.ts'
-import { distanceTo, identityOf, isAlikeInOutline, isLike, saidBy } from '../../checker/likeness.ts'
-import type { ChoiceKind } from '../../checker/system.ts'
+import { inputsIn, isOfNetwork, meaningIn, readLabel, withOrdinal } from '../../checker/system/labels.ts'
+import { distanceTo, identityOf, isAlikeInOutline, isLike, saidBy } from '../../checker/system/likeness.ts'
+import type { ChoiceKind } from '../../checker/system/system.ts'
 import { choiceOf } from './systems/model.ts'
 
 const node = fc.stringMatching(/^[a-z][a-z0-9-]{0,5}$/)

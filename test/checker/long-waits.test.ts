@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { check } from '../../checker/check.ts'
 import { longWaits } from '../../checker/choosers/long-waits.ts'
 import { defaultWeights } from '../../checker/choosers/weights.ts'
-import { always } from '../../checker/property.ts'
-import { Random } from '../../checker/random.ts'
+import { always } from '../../checker/system/property.ts'
+import { Random } from '../../checker/system/random.ts'
 import { type Shape, shapes, systemOf, type Waiting } from './systems/waiting.ts'
 
 const sound = always<Waiting>(({ bad }) => !bad)

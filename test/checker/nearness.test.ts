@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readsOf } from '../../checker/nearness.ts'
+import { readsOf } from '../../checker/system/nearness.ts'
 
 interface Node {
   readonly name: string

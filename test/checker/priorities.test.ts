@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { prioritised } from '../../checker/choosers/priorities.ts'
-import { Random } from '../../checker/random.ts'
-import type { Choice } from '../../checker/system.ts'
+import { Random } from '../../checker/system/random.ts'
+import type { Choice } from '../../checker/system/system.ts'
 import { choiceOf } from './systems/model.ts'
 
 const deliver = (label: string): Choice => choiceOf({ kind: 'deliver', node: 'n', label })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { check } from '../../checker/check.ts'
-import { DoesNotStart } from '../../checker/errors.ts'
-import { always, eventually } from '../../checker/property.ts'
+import { DoesNotStart } from '../../checker/system/errors.ts'
+import { always, eventually } from '../../checker/system/property.ts'
 import { Model, type Transition } from './systems/model.ts'
 
 interface Count {

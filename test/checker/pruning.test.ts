@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { check } from '../../checker/check.ts'
 import { BoundedSearch } from '../../checker/searches/bounded.ts'
-import { startAfter } from '../../checker/start.ts'
+import { startAfter } from '../../checker/system/start.ts'
 import { hiddenCounter, neverOver } from './soundness/hidden.ts'
 import { cellsOf } from './systems/cells-of.ts'
 import { Model, type Transition } from './systems/model.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Random } from '../../checker/random.ts'
+import { Random } from '../../checker/system/random.ts'
 
 const words = (random: Random, count: number) => Array.from({ length: count }, () => random.next() * 2 ** 32)
 

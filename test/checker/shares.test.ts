@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type CheckOptions, check, type Progress } from '../../checker/check.ts'
-import { always, eventually } from '../../checker/property.ts'
+import { always, eventually } from '../../checker/system/property.ts'
 import { counter, nothingLost } from './systems/counter.ts'
 import { Model } from './systems/model.ts'
 

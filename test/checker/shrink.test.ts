@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { replay } from '../../checker/cells/replay.ts'
-import { always, eventually } from '../../checker/property.ts'
+import { always, eventually } from '../../checker/system/property.ts'
 import { shrink } from '../../checker/verdict/shrink.ts'
 import { Model, type Transition } from './systems/model.ts'
 import { comesHome, ring } from './systems/ring.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { replay } from '../../checker/cells/replay.ts'
 import { check, type Progress } from '../../checker/check.ts'
-import { always } from '../../checker/property.ts'
-import { initial } from '../../checker/start.ts'
-import type { Choice, Step, System } from '../../checker/system.ts'
+import { always } from '../../checker/system/property.ts'
+import { initial } from '../../checker/system/start.ts'
+import type { Choice, Step, System } from '../../checker/system/system.ts'
 import { cellsOf } from './systems/cells-of.ts'
 import { choiceOf } from './systems/model.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { after, initial, labelsTo, startAfter, startAsOffered } from '../../checker/start.ts'
+import { after, initial, labelsTo, startAfter, startAsOffered } from '../../checker/system/start.ts'
 
 test('a start is named by what leads there, of the whole system or of a node alone', () => {
   expect(startAfter([])).toBe(initial)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { check } from '../../checker/check.ts'
-import { always, eventually } from '../../checker/property.ts'
+import { always, eventually } from '../../checker/system/property.ts'
 import { HandlerSystem, nodesOf } from './systems/handlers.ts'
 import { Model, type Transition } from './systems/model.ts'
 import { agreement, paxos } from './systems/paxos.ts'

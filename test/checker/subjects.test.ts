@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { always, sometimes } from '../../checker/property.ts'
-import { type Subject, Subjects, subjectsOf } from '../../checker/subjects.ts'
+import { always, sometimes } from '../../checker/system/property.ts'
+import { type Subject, Subjects, subjectsOf } from '../../checker/system/subjects.ts'
 
 /** What a predicate was seen to look for in these states. */
 const look = <State>(holds: (state: State) => boolean, ...states: readonly State[]): Subject[] => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { check } from '../../checker/check.ts'
 import { CallResults, callAt, withoutVainCalls } from '../../checker/choosers/vain-calls.ts'
-import { always } from '../../checker/property.ts'
-import type { Choice, Step } from '../../checker/system.ts'
+import { always } from '../../checker/system/property.ts'
+import type { Choice, Step } from '../../checker/system/system.ts'
 import { choiceOf, Model } from './systems/model.ts'
 
 const call: Choice = choiceOf({ kind: 'client', node: 'ann', label: 'client ann' })

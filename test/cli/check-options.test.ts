@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkOptions } from '../../cli/check-options.ts'
+import { checkOptions } from '../../cli/command/check-options.ts'
 import { check } from '../../cli/library.ts'
 import { lastnail } from './lastnail.ts'
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { clocksStartOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import { clocksStartFor, clocksStartNow } from '../../cli/session/clocks-start.ts'
-import { defineSystem, resolveSystem } from '../../harness/config.ts'
+import { defineSystem, resolveSystem } from '../../harness/config/config.ts'
 import { has } from '../has.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { emulationOf } from '../../cli/emulate/settings.ts'
-import { defineSystem, type EmulationDefinition, resolveSystem } from '../../harness/config.ts'
+import { defineSystem, type EmulationDefinition, resolveSystem } from '../../harness/config/config.ts'
 
 const names = ['tracker', 'n1', 'n2', 'n3', 'n4']
 const settingsOf = (emulation: EmulationDefinition, seed = 1) => {

@@ -2,8 +2,8 @@ import { deserialize, serialize } from 'node:v8'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Task, TaskOutcome } from '../../checker/cells/task.ts'
-import { initial, startAfter, startAsOffered } from '../../checker/start.ts'
-import type { Choice } from '../../checker/system.ts'
+import { initial, startAfter, startAsOffered } from '../../checker/system/start.ts'
+import type { Choice } from '../../checker/system/system.ts'
 import { InCommon } from '../../cli/workers/in-common.ts'
 
 const sent = <Value>(value: Value): Value => deserialize(serialize(value))

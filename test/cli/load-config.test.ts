@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '../../cli/config/load-config.ts'
-import { ConfigError, resolveSystem } from '../../harness/config.ts'
+import { ConfigError, resolveSystem } from '../../harness/config/config.ts'
 import { runRoot } from '../../harness/files/run-root.ts'
 
 let directory: string

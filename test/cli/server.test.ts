@@ -4,13 +4,13 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { UsageError } from '../../checker/errors.ts'
-import { type Server, serve } from '../../cli/server.ts'
+import { UsageError } from '../../checker/system/errors.ts'
+import { type Server, serve } from '../../cli/command/server.ts'
 
 /** As if code of this tool had thrown it. */
 const defect = (): Error =>
   Object.assign(new Error('a mistake of ours'), {
-    stack: `Error\n    at go (${join(import.meta.dirname, '../../cli/server.ts')}:1:1)`,
+    stack: `Error\n    at go (${join(import.meta.dirname, '../../cli/command/server.ts')}:1:1)`,
   })
 
 let server: Server

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Look, Starvation } from '../../cli/workers/starved.ts'
-import { allowedCpus } from '../../harness/hold/affinity.ts'
+import { allowedCpus } from '../../linux/affinity.ts'
 import { command, copyOfFixtures } from './lastnail.ts'
 import { processesIn } from './leftovers.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { stepsOf } from '../../cli/step-pattern.ts'
+import { stepsOf } from '../../cli/check/step-pattern.ts'
 import { choiceOf, Model } from '../checker/systems/model.ts'
 
 /** What is in flight, and timers by their node. */

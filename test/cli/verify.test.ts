@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { always, eventually, history, sometimes } from '../../checker/property.ts'
+import { always, eventually, history, sometimes } from '../../checker/system/property.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import { Verification } from '../../cli/verify/verification.ts'
-import type { GlobalState, ResolvedSystem } from '../../harness/config.ts'
+import type { GlobalState, ResolvedSystem } from '../../harness/config/config.ts'
 import { copyOfFixtures, lastnail } from './lastnail.ts'
 
 /** A step that changes some states, every 100 ms. */

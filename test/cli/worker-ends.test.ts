@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { always } from '../../checker/property.ts'
+import { always } from '../../checker/system/property.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 import { childrenOf, isWorker } from './leftovers.ts'
 
 /** As they were built, for a worker is a program of its own. */
 const built = (name: string) => import(join(import.meta.dirname, `../../dist/${name}.js`))
 const { Worker }: typeof import('../../cli/workers/workers.ts') = await built('cli/workers/workers')
-const { poll }: typeof import('../../harness/hold/ptrace.ts') = await built('harness/hold/ptrace')
+const { poll }: typeof import('../../linux/ptrace.ts') = await built('harness/hold/ptrace')
 const { checkInCells }: typeof import('../../checker/check.ts') = await built('checker/check')
 
 let directory: string

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { Budget } from '../../checker/budget.ts'
-import { startAfter } from '../../checker/start.ts'
-import { exitCode, explainError } from '../../cli/exit-code.ts'
+import { Budget } from '../../checker/system/budget.ts'
+import { startAfter } from '../../checker/system/start.ts'
+import { exitCode, explainError } from '../../cli/command/exit-code.ts'
 import { Worker } from '../../cli/workers/workers.ts'
-import { allowedCpus } from '../../harness/hold/affinity.ts'
+import { allowedCpus } from '../../linux/affinity.ts'
 
 const { execPath } = process
 beforeEach(() => {

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { interpolate } from '../../docker/compose/interpolate.ts'
 import { fromCompose } from '../../docker/compose/nodes.ts'
 import { wordsOf } from '../../docker/compose/words.ts'
-import { defineSystem, readNodes, resolveSystem } from '../../harness/config.ts'
+import { defineSystem, readNodes, resolveSystem } from '../../harness/config/config.ts'
 
 const directoryWith = (compose: string): string => {
   const directory = mkdtempSync(join(tmpdir(), 'lastnail-compose-'))

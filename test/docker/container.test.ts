@@ -11,7 +11,7 @@ import {
   type NodeDefinition,
   resolveSystem,
   type SystemDefinition,
-} from '../../harness/config.ts'
+} from '../../harness/config/config.ts'
 import { clusterOf, directoryWith, labelsOf, stdoutOf, take } from '../harness/system.ts'
 import { cannotRunContainers, type Daemon, startDaemon } from './daemon.ts'
 import { importImage, importNode, programFiles } from './images.ts'

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import { replay } from '../../checker/cells/replay.ts'
 import { loadConfig } from '../../cli/config/load-config.ts'
 import { Cluster } from '../../harness/cluster.ts'
-import { resolveSystem } from '../../harness/config.ts'
+import { resolveSystem } from '../../harness/config/config.ts'
 
 /** The system of an example. @param config named from `examples/` */
 export const systemOf = async (config: string) => {

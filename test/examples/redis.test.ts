@@ -7,7 +7,7 @@ import { execa } from 'execa'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { acknowledgedWritesSurvive, failover, observe, type Server, write } from '../../examples/redis/cluster.ts'
 import { redis } from '../../examples/redis/redis.ts'
-import type { ClientCall, GlobalState, NodeHandle } from '../../harness/config.ts'
+import type { ClientCall, GlobalState, NodeHandle } from '../../harness/config/config.ts'
 import { execute } from './execute.ts'
 import { loopback } from './service.ts'
 

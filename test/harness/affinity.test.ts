@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { allow, allowedCpus, onCpus } from '../../harness/hold/affinity.ts'
+import { allow, allowedCpus, onCpus } from '../../linux/affinity.ts'
 
 const cpusOfAChild = () =>
   execFileSync('sh', ['-c', 'grep Cpus_allowed_list /proc/self/status'], { encoding: 'utf8' }).split('\t')[1]?.trim()

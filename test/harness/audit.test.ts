@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { Budget } from '../../checker/budget.ts'
 import { OwnCell } from '../../checker/cells/cell.ts'
 import { check } from '../../checker/check.ts'
-import { eventually } from '../../checker/property.ts'
-import { startAfter } from '../../checker/start.ts'
+import { Budget } from '../../checker/system/budget.ts'
+import { eventually } from '../../checker/system/property.ts'
+import { startAfter } from '../../checker/system/start.ts'
 import { clusterOf, directoryWith } from './system.ts'
 
 const each = (statement: string) =>

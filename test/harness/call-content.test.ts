@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { expect, test } from 'vitest'
-import { addressIn, essential } from '../../harness/hold/call-content.ts'
-import { syscallNumber } from '../../harness/hold/syscall-number.ts'
+import { addressIn, essential } from '../../harness/hold/held/call-content.ts'
+import { syscallNumber } from '../../linux/syscall-number.ts'
 
 test('of the address of a socket counts what the kernel looks at', () => {
   const garbage = Buffer.from('garbage')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { Diverged } from '../../checker/errors.ts'
-import { readLabel } from '../../checker/labels.ts'
-import type { Choice } from '../../checker/system.ts'
+import { Diverged } from '../../checker/system/errors.ts'
+import { readLabel } from '../../checker/system/labels.ts'
+import type { Choice } from '../../checker/system/system.ts'
 import { frames } from '../../proxy/dissect/frames.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { situationOf } from '../../harness/clients/situation.ts'
-import type { NodeView } from '../../harness/config.ts'
+import type { NodeView } from '../../harness/config/config.ts'
 import { clusterOf, labelsOf, take } from './system.ts'
 
 const greeter = `

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { jsonLines } from '../../harness/config.ts'
-import { CpuLimit } from '../../harness/hold/cpu-limit.ts'
-import { cpuNsOf } from '../../harness/hold/cpu-time.ts'
-import type { HeldNode } from '../../harness/hold/held-node.ts'
+import { jsonLines } from '../../harness/config/config.ts'
+import { CpuLimit } from '../../harness/hold/held/cpu-limit.ts'
+import type { HeldNode } from '../../harness/hold/held/held-node.ts'
+import { cpuNsOf } from '../../linux/cpu-time.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
 const echo = `

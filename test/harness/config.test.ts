@@ -13,7 +13,7 @@ import {
   type NodeHandle,
   resolveSystem,
   withAddresses,
-} from '../../harness/config.ts'
+} from '../../harness/config/config.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 
 const directory = '/configs'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Cluster } from '../../harness/cluster.ts'
-import type { NodeDefinition } from '../../harness/config.ts'
+import type { NodeDefinition } from '../../harness/config/config.ts'
 import { copyOfFixtures, lastnail } from '../cli/lastnail.ts'
 import { has } from '../has.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'

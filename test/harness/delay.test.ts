@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { check } from '../../checker/check.ts'
-import type { SystemDefinition } from '../../harness/config.ts'
+import type { SystemDefinition } from '../../harness/config/config.ts'
 import { clusterOf, labelsOf, take } from './system.ts'
 
 const files = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { jsonLines } from '../../harness/config.ts'
+import { jsonLines } from '../../harness/config/config.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
 /** Listens, and counts its starts on its disk. */

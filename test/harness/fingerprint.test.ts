@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { jsonLines, type SystemDefinition } from '../../harness/config.ts'
+import { jsonLines, type SystemDefinition } from '../../harness/config/config.ts'
 import { clusterOf, labelsOf, take } from './system.ts'
 
 const idle = ['node', '-e', 'setInterval(() => {}, 1e6)']

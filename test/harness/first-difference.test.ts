@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { firstDifference, incidentalDifference, type RecordedCalls } from '../../harness/execution/first-difference.ts'
-import type { CallRecord } from '../../harness/hold/call-recorder.ts'
-import { syscallNumber } from '../../harness/hold/syscall-number.ts'
+import type { CallRecord } from '../../harness/hold/held/call-recorder.ts'
+import { syscallNumber } from '../../linux/syscall-number.ts'
 
 const call = (sequence: number, change: Partial<CallRecord> = {}): CallRecord => ({
   ...{ sequence, number: syscallNumber.read, args: [], result: 0, given: '', gives: 'all', essential: 'most' },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mayWrite } from '../../harness/hold/instruction.ts'
+import { mayWrite } from '../../harness/hold/instructions/instruction.ts'
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defineSystem, resolveSystem } from '../../harness/config.ts'
+import { defineSystem, resolveSystem } from '../../harness/config/config.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
 const python = (program: string): [string, ...string[]] => ['python3', '-S', '-E', '-c', program]

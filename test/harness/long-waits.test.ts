@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { check } from '../../checker/check.ts'
-import { always } from '../../checker/property.ts'
-import type { GlobalState } from '../../harness/config.ts'
+import { always } from '../../checker/system/property.ts'
+import type { GlobalState } from '../../harness/config/config.ts'
 import { clusterOf } from './system.ts'
 
 /** It knows a payment for 50 seconds, and makes it again after that. */

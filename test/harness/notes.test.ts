@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addNotes, countUpTo, notRewound, sayNotes, uncounted } from '../../harness/notes.ts'
+import { addNotes, countUpTo, notRewound, sayNotes, uncounted } from '../../harness/config/notes.ts'
 import { CannotRewind } from '../../harness/rewind/error.ts'
 
 const held = 'n1: broadcast is not carried'

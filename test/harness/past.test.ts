@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { jsonLines } from '../../harness/config.ts'
+import { jsonLines } from '../../harness/config/config.ts'
 import { clusterOf, labelsOf, take } from './system.ts'
 
 const counts =

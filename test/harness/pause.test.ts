@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { check } from '../../checker/check.ts'
-import { always } from '../../checker/property.ts'
-import { type GlobalState, jsonLines, type SystemDefinition } from '../../harness/config.ts'
+import { always } from '../../checker/system/property.ts'
+import { type GlobalState, jsonLines, type SystemDefinition } from '../../harness/config/config.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from './system.ts'
 
 const start = Date.UTC(2026, 0, 1)

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { firstSecond, instantOf, Periods } from '../../harness/hold/periods.ts'
+import { firstSecond, instantOf, Periods } from '../../harness/hold/clock/periods.ts'
 
 test('what was stamped in the first millisecond of a second is shown by the clock of the node', () => {
   const periods = new Periods(Float64Array.of(0, 5))

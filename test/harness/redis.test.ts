@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { type Reply, redis } from '../../examples/redis/redis.ts'
 import type { Cluster } from '../../harness/cluster.ts'
-import type { NodeHandle } from '../../harness/config.ts'
+import type { NodeHandle } from '../../harness/config/config.ts'
 import { clusterOf, labelsOf, take } from './system.ts'
 
 const installed = spawnSync('redis-server', ['--version']).status === 0

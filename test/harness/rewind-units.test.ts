@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Run } from '../../harness/hold/memory.ts'
 import { changesBetween, inside, piecesInside, piecesWithout, unite, without } from '../../harness/rewind/pages.ts'
 import { type Difference, differences, type Region } from '../../harness/rewind/regions.ts'
+import type { Run } from '../../linux/memory.ts'
 
 /** Disjoint ranges in order, each with a value; the border between two is a random one. */
 const ranges = <Value>(value: fc.Arbitrary<Value>) =>

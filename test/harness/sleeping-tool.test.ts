@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { differenceOf, executeAgain, executeAny, systemOf } from '../../bench/trio.ts'
-import { ProcessMemory } from '../../harness/hold/memory.ts'
-import { Registers } from '../../harness/hold/ptrace.ts'
+import { ProcessMemory } from '../../linux/memory.ts'
+import { Registers } from '../../linux/ptrace.ts'
 import { Network } from '../../proxy/network.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

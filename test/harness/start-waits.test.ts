@@ -25,7 +25,7 @@ socket.once('data', data => {
 const files = { 'db.js': database, 'service.js': service }
 const db = { command: ['node', 'db.js'], listens: 6379 }
 const a = { command: ['node', 'service.js'], listens: 8080 }
-const call = async ({ a: node }: Record<string, import('../../harness/config.ts').NodeHandle>) =>
+const call = async ({ a: node }: Record<string, import('../../harness/config/config.ts').NodeHandle>) =>
   (await node!.http(8080, '/one')).statusCode
 
 const did = [

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { Cluster, type ClusterOptions } from '../../harness/cluster.ts'
-import { defineSystem, resolveSystem, type SystemDefinition } from '../../harness/config.ts'
+import { defineSystem, resolveSystem, type SystemDefinition } from '../../harness/config/config.ts'
 
 /** A directory with these files, for as long as the test runs. */
 export const directoryWith = (files: Readonly<Record<string, string>>): string => {

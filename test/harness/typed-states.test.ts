@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSystemDefinition as isSystem } from '../../harness/config.ts'
+import { isSystemDefinition as isSystem } from '../../harness/config/config.ts'
 import { always, defineSystem, eventually, fromCompose, jsonLines, linearizable, models } from '../../index.ts'
 
 interface Stock {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { Unfaithful } from '../../checker/errors.ts'
+import { Unfaithful } from '../../checker/system/errors.ts'
 import { compile, hasCompiler, heldOutput, runOn } from './held/program.ts'
 import { clusterOf, stdoutOf } from './system.ts'
 

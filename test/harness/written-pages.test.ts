@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { ProcessMemory } from '../../harness/hold/memory.ts'
 import { WrittenPages } from '../../harness/rewind/written-pages.ts'
+import { ProcessMemory } from '../../linux/memory.ts'
 import { clusterOf, stdoutOf } from './system.ts'
 
 afterEach(() => vi.restoreAllMocks())

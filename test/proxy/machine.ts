@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
+import { NetworkNamespace } from '../../linux/namespace.ts'
+import { openTun } from '../../linux/tun.ts'
 import type { Message } from '../../proxy/message.ts'
-import { NetworkNamespace } from '../../proxy/namespace.ts'
 import { Network, type NetworkOptions } from '../../proxy/network.ts'
-import { openTun } from '../../proxy/tun.ts'
 
 /** Real nodes on a network, for tests: namespaces, TUNs and programs that all go when it is closed. */
 export class Machine {

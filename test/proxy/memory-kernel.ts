@@ -1,5 +1,5 @@
-import { parseAddress } from '../../proxy/address.ts'
-import type { Link } from '../../proxy/link.ts'
+import { parseAddress } from '../../linux/address.ts'
+import type { Link } from '../../linux/link.ts'
 import { decode, encodeSegment, flag, type Segment } from '../../proxy/packet.ts'
 
 /** Small on purpose: data are cut, and windows close. */

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { check, setns } from '../../proxy/libc.ts'
-import { NetworkNamespace } from '../../proxy/namespace.ts'
-import { openTun } from '../../proxy/tun.ts'
+import { check, setns } from '../../linux/libc.ts'
+import { NetworkNamespace } from '../../linux/namespace.ts'
+import { openTun } from '../../linux/tun.ts'
 
 const home = () => readlinkSync('/proc/thread-self/ns/net')
 const descriptors = () => readdirSync('/proc/self/fd').length

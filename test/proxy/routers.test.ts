@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { formatAddress, parseAddress } from '../../proxy/address.ts'
-import type { Link } from '../../proxy/link.ts'
+import { formatAddress, parseAddress } from '../../linux/address.ts'
+import type { Link } from '../../linux/link.ts'
 import { Network } from '../../proxy/network.ts'
 import { encodeDatagram, encodeIcmpError } from '../../proxy/packet.ts'
 import type { Router } from '../../proxy/routers.ts'

@@ -1,5 +1,5 @@
-import { Random } from '../../checker/random.ts'
-import type { ChoiceKind } from '../../checker/system.ts'
+import { Random } from '../../checker/system/random.ts'
+import type { ChoiceKind } from '../../checker/system/system.ts'
 import { enabledAfter, enabledChanges } from '../../checker/trace/enabled.ts'
 import type { RecordedChoice, RecordedMessage, RecordedStep, Trace } from '../../checker/trace/trace.ts'
 

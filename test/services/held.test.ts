@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { check } from '../../cli/library.ts'
-import { always, defineSystem, jsonLines, type NodeHandle, type SystemDefinition } from '../../harness/config.ts'
+import { always, defineSystem, jsonLines, type NodeHandle, type SystemDefinition } from '../../harness/config/config.ts'
 import { directoryWith } from '../harness/system.ts'
 import { has } from '../has.ts'
 

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readTopology, writeTopology } from '../../topologies/file.ts'
+import { readTopology, writeTopology } from '../../topologies/formats/file.ts'
 import { readGml } from '../../topologies/formats/gml.ts'
 import { readGraphml } from '../../topologies/formats/graphml.ts'
 import { readInet, writeInet } from '../../topologies/formats/inet.ts'
 import { readJson } from '../../topologies/formats/json.ts'
-import { generate } from '../../topologies/generate.ts'
+import { generate } from '../../topologies/generate/generate.ts'
 
 describe('our JSON', () => {
   const node = { id: 'a', role: 'stub' }

@@ -6,7 +6,7 @@ import { readInet, writeInet } from '../../topologies/formats/inet.ts'
 import { readJson, writeJson } from '../../topologies/formats/json.ts'
 import { formatTime, parseBandwidth, parseTime } from '../../topologies/formats/units.ts'
 import { arcsOfLink } from '../../topologies/formats/ways.ts'
-import { generate } from '../../topologies/generate.ts'
+import { generate } from '../../topologies/generate/generate.ts'
 import type { Topology } from '../../topologies/topology.ts'
 import { anyTopology } from './graphs.ts'
 

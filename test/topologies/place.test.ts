@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { generate } from '../../topologies/generate.ts'
+import { generate } from '../../topologies/generate/generate.ts'
 import { type Places, place } from '../../topologies/place.ts'
 import type { Topology } from '../../topologies/topology.ts'
 

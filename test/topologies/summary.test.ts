@@ -1,9 +1,9 @@
 import { SaxesParser } from 'saxes'
 import { describe, expect, it } from 'vitest'
-import { generate } from '../../topologies/generate.ts'
-import { drawTopology } from '../../topologies/picture.ts'
+import { generate } from '../../topologies/generate/generate.ts'
+import { drawTopology } from '../../topologies/picture/picture.ts'
 import { fitPowerLaw } from '../../topologies/summary/power-law.ts'
-import { describeSummary, summarise } from '../../topologies/summary.ts'
+import { describeSummary, summarise } from '../../topologies/summary/summary.ts'
 
 describe('power laws', () => {
   it('are found exactly where they hold', () => {

@@ -1,12 +1,13 @@
 import type { Properties } from '../../cells/executor.ts'
 import type { NodeOutcome, NodeTask, TaskOutcome } from '../../cells/task.ts'
-import { Diverged, UsageError } from '../../errors.ts'
-import type { NodeEntry, Nodes } from '../../node-system.ts'
-import { after, labelsTo, startAsOffered } from '../../start.ts'
+import { Diverged, UsageError } from '../../system/errors.ts'
+import type { NodeEntry, Nodes } from '../../system/node-system.ts'
+import { after, labelsTo, startAsOffered } from '../../system/start.ts'
 import type { Experience } from '../experience.ts'
 import { Begin } from '../local/beginning.ts'
 import { ClientsAlone } from '../local/clients-alone.ts'
 import { Retries } from '../local/retries.ts'
+import { type LocalState, Table, type TableOptions } from '../local/table.ts'
 import {
   Counted,
   type DeviationCoverage,
@@ -16,7 +17,6 @@ import {
   searchNames,
 } from '../search.ts'
 import { type Ask, Explorer, type ExplorerOrder, type Suspicion } from './explorer.ts'
-import { type LocalState, Table, type TableOptions } from './table.ts'
 
 export interface ExplorerSearchOptions<State> extends TableOptions {
   readonly nodes: Nodes<State>

@@ -1,12 +1,12 @@
-import type { NodeEntry, NodeSight, Nodes } from '../../node-system.ts'
-import type { Property } from '../../property.ts'
+import type { NodeEntry, NodeSight, Nodes } from '../../system/node-system.ts'
+import type { Property } from '../../system/property.ts'
 import { Buckets } from '../local/buckets.ts'
 import type { Before } from '../local/order.ts'
+import { inputKey, type LocalState, type Outcome, type Table } from '../local/table.ts'
 import { Judge } from './judge.ts'
 import { deliverable, type Known, type Move, Moves } from './moves.ts'
 import { labelsOfSteps, stepsTo } from './order.ts'
 import { keyOfLocals, keyOfPoint, type Point } from './point.ts'
-import { inputKey, type LocalState, type Outcome, type Table } from './table.ts'
 
 /** An input of a node alone, whose outcome is not known. */
 export interface Ask {

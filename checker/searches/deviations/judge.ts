@@ -1,8 +1,8 @@
-import { Undecided, UsageError } from '../../errors.ts'
-import type { Nodes } from '../../node-system.ts'
-import { evaluate, type Property } from '../../property.ts'
+import { Undecided, UsageError } from '../../system/errors.ts'
+import type { Nodes } from '../../system/node-system.ts'
+import { evaluate, type Property } from '../../system/property.ts'
+import type { LocalState } from '../local/table.ts'
 import { keyOfLocals } from './point.ts'
-import type { LocalState } from './table.ts'
 
 /** Evaluates properties in states of the system that are put together of states of single nodes. */
 export class Judge<State> {

@@ -1,10 +1,10 @@
 import { faultKinds, isFault } from '../../happening/kinds.ts'
-import { readLabel } from '../../labels.ts'
-import { saidBy } from '../../likeness.ts'
-import { connectionOf, type NodeEntry, type NodeInput, type Nodes } from '../../node-system.ts'
-import type { Choice } from '../../system.ts'
+import { readLabel } from '../../system/labels.ts'
+import { saidBy } from '../../system/likeness.ts'
+import { connectionOf, type NodeEntry, type NodeInput, type Nodes } from '../../system/node-system.ts'
+import type { Choice } from '../../system/system.ts'
+import type { Flying, LocalState, Outcome } from '../local/table.ts'
 import { isFirst, type Point, type Step } from './point.ts'
-import type { Flying, LocalState, Outcome } from './table.ts'
 
 /** What an input of a local state leads to; undefined if that has still to be learned. */
 export type Known = (state: LocalState, input: NodeEntry) => Outcome | undefined

@@ -1,7 +1,7 @@
-import { withOrdinal } from '../../labels.ts'
+import { withOrdinal } from '../../system/labels.ts'
 import type { Before } from '../local/order.ts'
+import type { Flying } from '../local/table.ts'
 import type { Point, Step } from './point.ts'
-import type { Flying } from './table.ts'
 
 /** The steps that lead to a state from where the search began. */
 export const stepsTo = (point: Point): Step[] => {

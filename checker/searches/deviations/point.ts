@@ -1,4 +1,4 @@
-import type { Flying, LocalState } from './table.ts'
+import type { Flying, LocalState } from '../local/table.ts'
 
 /** A step of the whole system: its label, or the message that it delivers, or both of two inputs at once; and what the node sent. */
 export interface Step {

@@ -1,11 +1,11 @@
-import type { Budget } from '../../budget.ts'
 import type { Solo } from '../../cells/alone.ts'
 import type { Properties } from '../../cells/executor.ts'
-import { Diverged } from '../../errors.ts'
-import type { NodeEntry, NodeSight, Nodes } from '../../node-system.ts'
+import type { Budget } from '../../system/budget.ts'
+import { Diverged } from '../../system/errors.ts'
+import type { NodeEntry, NodeSight, Nodes } from '../../system/node-system.ts'
 import { Begin } from '../local/beginning.ts'
+import type { LocalState, Table } from '../local/table.ts'
 import { Explorer, type ExplorerOrder, type Suspicion } from './explorer.ts'
-import type { LocalState, Table } from './table.ts'
 
 export interface PredictOptions<State> {
   readonly nodes: Pick<Nodes<State>, 'names' | 'join' | 'faults' | 'overlaps'>

@@ -1,8 +1,8 @@
 import type { NodeTask } from '../../cells/task.ts'
-import { UsageError } from '../../errors.ts'
-import { isOfNetwork, readLabel } from '../../labels.ts'
-import { saidBy } from '../../likeness.ts'
-import type { NodeInput, NodeSight, Sent } from '../../node-system.ts'
+import { UsageError } from '../../system/errors.ts'
+import { isOfNetwork, readLabel } from '../../system/labels.ts'
+import { saidBy } from '../../system/likeness.ts'
+import type { NodeInput, NodeSight, Sent } from '../../system/node-system.ts'
 import type { Before } from './order.ts'
 import { afterInput, afterSending, type Beginning } from './space.ts'
 

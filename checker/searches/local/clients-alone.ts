@@ -1,5 +1,5 @@
 import type { NodeOutcome } from '../../cells/task.ts'
-import type { NodeEntry } from '../../node-system.ts'
+import type { NodeEntry } from '../../system/node-system.ts'
 import { type SearchName, searchNames } from '../search.ts'
 
 /** Which clients use several nodes, so that no node alone can be called by them. */

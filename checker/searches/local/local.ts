@@ -1,10 +1,9 @@
 import type { Properties } from '../../cells/executor.ts'
 import type { NodeOutcome, NodeTask, TaskOutcome } from '../../cells/task.ts'
-import { Diverged, Unfaithful } from '../../errors.ts'
-import { readLabel } from '../../labels.ts'
-import { labelOf, type NodeInput, type Nodes } from '../../node-system.ts'
-import { after, labelsTo, type Start, startAsOffered } from '../../start.ts'
-import { type Outcome, Table } from '../deviations/table.ts'
+import { Diverged, Unfaithful } from '../../system/errors.ts'
+import { readLabel } from '../../system/labels.ts'
+import { labelOf, type NodeInput, type Nodes } from '../../system/node-system.ts'
+import { after, labelsTo, type Start, startAsOffered } from '../../system/start.ts'
 import type { Experience } from '../experience.ts'
 import { Counted, type Execution, type LocalCoverage, type NodeExecution, type Search } from '../search.ts'
 import { Begin } from './beginning.ts'
@@ -13,6 +12,7 @@ import { Combined, type Combining } from './combined.ts'
 import { orderTo } from './order.ts'
 import { Retries } from './retries.ts'
 import { type Cut, type LocalState, Space, type Transition } from './space.ts'
+import { type Outcome, Table } from './table.ts'
 
 export interface LocalOptions<State> {
   readonly nodes: Nodes<State>

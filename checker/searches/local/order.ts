@@ -1,5 +1,5 @@
-import { withOrdinal } from '../../labels.ts'
-import type { NodeInput, Sent } from '../../node-system.ts'
+import { withOrdinal } from '../../system/labels.ts'
+import type { NodeInput, Sent } from '../../system/node-system.ts'
 import { type Cut, type Edge, type LocalState, wayTo } from './space.ts'
 
 /** Messages that were sent before the histories begin. */

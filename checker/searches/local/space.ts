@@ -1,8 +1,8 @@
 import { isFault } from '../../happening/kinds.ts'
-import { atPosition, keyOf, type NodeInput, type NodeSight, type Nodes, type Sent } from '../../node-system.ts'
-import type { Abstraction, Choice, ChoiceKind } from '../../system.ts'
-import type { Flying, LocalState as Looks, Outcome, Table } from '../deviations/table.ts'
+import { atPosition, keyOf, type NodeInput, type NodeSight, type Nodes, type Sent } from '../../system/node-system.ts'
+import type { Abstraction, Choice, ChoiceKind } from '../../system/system.ts'
 import { Buckets } from './buckets.ts'
+import type { Flying, LocalState as Looks, Outcome, Table } from './table.ts'
 
 /** An input that a node took in a state, and what it sent. */
 export interface Edge {

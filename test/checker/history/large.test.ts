@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { register } from '../../../checker/history/models.ts'
 import type { Operation } from '../../../checker/history/operation.ts'
 import { linearizable, sequentiallyConsistent } from '../../../checker/history/property.ts'
-import { Random } from '../../../checker/random.ts'
+import { Random } from '../../../checker/system/random.ts'
 
 /** What processes do with registers, each operation at some moment between its invocation and its return. */
 const simulate = (

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { check } from '../../../checker/check.ts'
-import { always } from '../../../checker/property.ts'
+import { always } from '../../../checker/system/property.ts'
 import { HandlerSystem, type Handlers, nodesOf, searchDepthFirst, type Whole } from '../systems/handlers.ts'
 import { type Machines, machineOf, machines } from '../systems/machines.ts'
 import { agreement, paxos } from '../systems/paxos.ts'

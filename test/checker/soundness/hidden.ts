@@ -1,4 +1,4 @@
-import { always } from '../../../checker/property.ts'
+import { always } from '../../../checker/system/property.ts'
 import { Model, type Transition } from '../systems/model.ts'
 
 /** A node that counts what it gets; only whether the count is odd is seen of it. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { check } from '../../../checker/check.ts'
-import { always, eventually, type Property } from '../../../checker/property.ts'
 import { BoundedSearch } from '../../../checker/searches/bounded.ts'
-import { startAfter } from '../../../checker/start.ts'
-import { type GlobalState, jsonLines, type SystemDefinition } from '../../../harness/config.ts'
+import { always, eventually, type Property } from '../../../checker/system/property.ts'
+import { startAfter } from '../../../checker/system/start.ts'
+import { type GlobalState, jsonLines, type SystemDefinition } from '../../../harness/config/config.ts'
 import { clusterOf } from '../../harness/system.ts'
 import { cellsOf } from '../systems/cells-of.ts'
 

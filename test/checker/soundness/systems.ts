@@ -1,7 +1,7 @@
 import { check } from '../../../checker/check.ts'
-import { always, eventually } from '../../../checker/property.ts'
 import type { SearchOptions } from '../../../checker/searches/options.ts'
-import type { ChoiceKind } from '../../../checker/system.ts'
+import { always, eventually } from '../../../checker/system/property.ts'
+import type { ChoiceKind } from '../../../checker/system/system.ts'
 import type { Verdict } from '../../../checker/verdict/verdict.ts'
 import { Model, type Transition } from '../systems/model.ts'
 

@@ -1,4 +1,4 @@
-import { always } from '../../../checker/property.ts'
+import { always } from '../../../checker/system/property.ts'
 import { Model, type ModelOptions, type Transition } from './model.ts'
 
 /** Processes that each add one to a counter, by a read and then a write. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { always, eventually } from '../../../checker/property.ts'
+import { always, eventually } from '../../../checker/system/property.ts'
 import { Model, type ModelOptions } from './model.ts'
 
 /** A system that is nothing but its states, 0 the initial one, with the ways out of each. */

@@ -1,5 +1,5 @@
-import type { NodeEntry, NodeSight, NodeSystem, Nodes, Sent } from '../../../checker/node-system.ts'
-import type { Choice, ChoiceKind, Finding, System } from '../../../checker/system.ts'
+import type { NodeEntry, NodeSight, NodeSystem, Nodes, Sent } from '../../../checker/system/node-system.ts'
+import type { Choice, ChoiceKind, Finding, System } from '../../../checker/system/system.ts'
 import { choiceOf } from './model.ts'
 
 /** A message that a handler sends. */

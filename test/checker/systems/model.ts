@@ -1,5 +1,5 @@
-import { readLabel } from '../../../checker/labels.ts'
-import type { Abstraction, Choice, Finding, System } from '../../../checker/system.ts'
+import { readLabel } from '../../../checker/system/labels.ts'
+import type { Abstraction, Choice, Finding, System } from '../../../checker/system/system.ts'
 
 /** A choice by its label alone, which tells the rest. */
 export interface Labelled extends Pick<Choice, 'kind' | 'node' | 'label' | 'isLocal' | 'afterMs'> {

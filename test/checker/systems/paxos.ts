@@ -1,4 +1,4 @@
-import { always } from '../../../checker/property.ts'
+import { always } from '../../../checker/system/property.ts'
 import type { Handlers, Out, Whole } from './handlers.ts'
 
 /** Of one member of a Paxos group, with all three roles ("Paxos Made Simple", Lamport, 2001). */

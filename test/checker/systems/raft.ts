@@ -1,4 +1,4 @@
-import { always, eventually } from '../../../checker/property.ts'
+import { always, eventually } from '../../../checker/system/property.ts'
 import { Model, type ModelOptions, type Transition } from './model.ts'
 
 /**

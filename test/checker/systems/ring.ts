@@ -1,4 +1,4 @@
-import { eventually } from '../../../checker/property.ts'
+import { eventually } from '../../../checker/system/property.ts'
 import { Model, type ModelOptions, type Transition } from './model.ts'
 
 /** A token goes around a ring of places; from place 2 it can also fall into a pit, where it goes around for ever. */

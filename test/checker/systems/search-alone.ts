@@ -1,10 +1,10 @@
-import { Budget } from '../../../checker/budget.ts'
 import { Solo } from '../../../checker/cells/alone.ts'
-import { Random } from '../../../checker/random.ts'
 import { Experience } from '../../../checker/searches/experience.ts'
 import { type LocalOptions, LocalSearch } from '../../../checker/searches/local/local.ts'
 import { isAlone, type LocalCoverage } from '../../../checker/searches/search.ts'
-import { initial, labelsTo } from '../../../checker/start.ts'
+import { Budget } from '../../../checker/system/budget.ts'
+import { Random } from '../../../checker/system/random.ts'
+import { initial, labelsTo } from '../../../checker/system/start.ts'
 import { type Handlers, nodesOf, type Whole } from './handlers.ts'
 
 /** A local search to its end, of which no order is executed. */

@@ -1,4 +1,4 @@
-import { eventually } from '../../../checker/property.ts'
+import { eventually } from '../../../checker/system/property.ts'
 import { Model, type ModelOptions, type Transition } from './model.ts'
 
 /**

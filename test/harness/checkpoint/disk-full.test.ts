@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { CLONE_NEWNS, check, mount, unshare } from '../../../proxy/libc.ts'
+import { CLONE_NEWNS, check, mount, unshare } from '../../../linux/libc.ts'
 import { clusterOf, stdoutOf } from '../system.ts'
 import { hasCriu } from './criu.ts'
 import { walkAlong, walkFrom } from './walks.ts'

@@ -1,4 +1,4 @@
-import { Random } from '../../../checker/random.ts'
+import { Random } from '../../../checker/system/random.ts'
 import type { Cluster } from '../../../harness/cluster.ts'
 
 /** All that can be seen of a cluster after a step. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type SyscallName, syscallNumber } from '../../../harness/hold/syscall-number.ts'
-import { systemCalls } from '../../../harness/hold/system-calls.ts'
+import { systemCalls } from '../../../harness/hold/calls/system-calls.ts'
+import { type SyscallName, syscallNumber } from '../../../linux/syscall-number.ts'
 import { compile, hasCompiler, heldOutput } from './program.ts'
 
 /**

@@ -3,8 +3,8 @@ import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findSites, pieceSize } from '../../../harness/hold/hardware-random.ts'
-import { instructionLength } from '../../../harness/hold/instruction-length.ts'
+import { findSites, pieceSize } from '../../../harness/hold/instructions/hardware-random.ts'
+import { instructionLength } from '../../../harness/hold/instructions/instruction-length.ts'
 import { compile, hasCompiler, heldOutput } from './program.ts'
 
 const hasNumbers = / rdrand .* rdseed /.test(readFileSync('/proc/cpuinfo', 'latin1'))

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
-const ptrace = join(import.meta.dirname, '../../../dist/harness/hold/ptrace.js')
+const ptrace = join(import.meta.dirname, '../../../dist/linux/ptrace.js')
 
 /** Traces all threads of a program, kills it, waits for its first thread, and polls for the ends of all; then it waits for one that was never there. */
 const program = `

@@ -7,8 +7,8 @@ const root = join(import.meta.dirname, '../../..')
 
 /** Three million allocations, and how often the thread slept meanwhile. */
 const program = `
-import { libc } from '${root}/dist/proxy/libc.js'
-import { collectOnOwnThread } from '${root}/dist/harness/hold/own-collector.js'
+import { libc } from '${root}/dist/linux/libc.js'
+import { collectOnOwnThread } from '${root}/dist/harness/hold/turns/own-collector.js'
 if (process.argv[1] === 'own') collectOnOwnThread()
 const getrusage = libc.func('int getrusage(int who, void *usage)')
 const usage = Buffer.alloc(144)

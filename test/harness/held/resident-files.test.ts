@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, statfsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { libc } from '../../../proxy/libc.ts'
+import { libc } from '../../../linux/libc.ts'
 import { clusterOf, directoryWith, stdoutOf } from '../system.ts'
 
 const mmap = libc.func('void *mmap(void *address, size_t length, int protection, int flags, int fd, long offset)')

@@ -1,8 +1,8 @@
 import { constants, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { systemCalls, type Treatment } from '../../../harness/hold/calls/system-calls.ts'
 import { filterProgram } from '../../../harness/hold/filter.ts'
-import { syscallNumber } from '../../../harness/hold/syscall-number.ts'
-import { systemCalls, type Treatment } from '../../../harness/hold/system-calls.ts'
+import { syscallNumber } from '../../../linux/syscall-number.ts'
 
 const titles: Record<Treatment['kind'], string> = {
   held: 'Held: answered or changed by the tool',
@@ -35,7 +35,7 @@ const document = (): string => {
     '',
     'What becomes of each system call of x86-64 in a held process. Those of i386 and x32, and all that are not listed here,',
     'fail with ENOSYS. What is refused is said in the verdict’s notes, once for each call and node.',
-    'This page is made from `harness/hold/system-calls.ts`: `npx vitest run test/harness/held/table.test.ts -u`.',
+    'This page is made from `harness/hold/calls/system-calls.ts`: `npx vitest run test/harness/held/table.test.ts -u`.',
   ]
   for (const [kind, title] of Object.entries(titles)) {
     const groups = new Map<string, string[]>()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { always, eventually } from '../../../checker/property.ts'
+import { always, eventually } from '../../../checker/system/property.ts'
 import { stateOf } from '../../../harness/clients/state.ts'
-import type { GlobalState } from '../../../harness/config.ts'
+import type { GlobalState } from '../../../harness/config/config.ts'
 import type { Look } from '../../../harness/timed/look.ts'
 import { type Happened, Measurements } from '../../../harness/timed/measurements.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { Cluster } from '../../../harness/cluster.ts'
-import { defineSystem, type NodeDefinition, type NodeHandle, resolveSystem } from '../../../harness/config.ts'
+import { defineSystem, type NodeDefinition, type NodeHandle, resolveSystem } from '../../../harness/config/config.ts'
 import { NativeCluster } from '../../../harness/native/native-cluster.ts'
 import { handleOf } from '../../../harness/native/native-handle.ts'
 import { clusterOf, directoryWith, take } from '../system.ts'

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { Disk } from '../../../harness/files/disk.ts'
 import { Output } from '../../../harness/files/output.ts'
-import { Periods } from '../../../harness/hold/periods.ts'
-import { check, libc } from '../../../proxy/libc.ts'
+import { Periods } from '../../../harness/hold/clock/periods.ts'
+import { check, libc } from '../../../linux/libc.ts'
 import { directoryWith } from '../system.ts'
 
 const mknod = libc.func('int mknod(const char *path, unsigned int mode, unsigned long device)')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { NodeDefinition, NodeHandle } from '../../../harness/config.ts'
+import type { NodeDefinition, NodeHandle } from '../../../harness/config/config.ts'
 import { clusterOf, stdoutOf } from '../system.ts'
 import { asked, askedNatively, withSecret } from './asked.ts'
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { jsonFile } from '../../../harness/config.ts'
+import { jsonFile } from '../../../harness/config/config.ts'
 import { clusterOf, directoryWith, stdoutOf, take } from '../system.ts'
 import { asked, askedNatively } from './asked.ts'
 

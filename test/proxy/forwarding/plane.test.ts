@@ -9,8 +9,8 @@ import type { ForwardingPlan } from '../../../proxy/forwarding/plan.ts'
 /** As it was built, for the router's thread is a program of its own. */
 const built = (name: string) => import(join(import.meta.dirname, `../../../dist/proxy/${name}.js`))
 const { Plane }: typeof import('../../../proxy/forwarding/plane.ts') = await built('forwarding/plane')
-const { NetworkNamespace }: typeof import('../../../proxy/namespace.ts') = await built('namespace')
-const { closeTun, openForwardedTun, setOffloads }: typeof import('../../../proxy/tun.ts') = await built('tun')
+const { NetworkNamespace }: typeof import('../../../linux/namespace.ts') = await built('namespace')
+const { closeTun, openForwardedTun, setOffloads }: typeof import('../../../linux/tun.ts') = await built('tun')
 
 const addresses = ['10.77.0.2', '10.77.1.3']
 const [there, back] = [

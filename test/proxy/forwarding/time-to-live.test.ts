@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatAddress, parseAddress } from '../../../proxy/address.ts'
+import { formatAddress, parseAddress } from '../../../linux/address.ts'
 import type { ForwardingPlan } from '../../../proxy/forwarding/plan.ts'
 import { headerLength, type Port, Router } from '../../../proxy/forwarding/router.ts'
 import { decode, encodeDatagram, encodePortUnreachable } from '../../../proxy/packet.ts'

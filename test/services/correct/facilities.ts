@@ -10,7 +10,7 @@ import {
   type NodeDefinition,
   type NodeHandle,
   type SystemDefinition,
-} from '../../../harness/config.ts'
+} from '../../../harness/config/config.ts'
 
 /** A kind of facility that a correct program uses, and what must be there to try it. */
 export interface Facility {

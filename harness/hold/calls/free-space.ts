@@ -1,0 +1,30 @@
+import type { SyscallName } from '../../../linux/syscall-number.ts'
+import type { HeldThread } from '../held/held-node.ts'
+
+/**
+ * Free space of a file system, which all programs of this machine share: half of its space and inodes, whatever others
+ * write. A file system that never has free space, such as an image, stays full.
+ */
+export const showSpace = (thread: HeldThread, name: SyscallName): boolean => {
+  if (name !== 'statfs' && name !== 'fstatfs') return false
+  thread.atExit = after => {
+    if (after.get('rax') !== 0) return
+    const { memory } = thread.process
+    const counts = memory.read(after.get('rsi') + countsOffset, countsLength)
+    showHalf(counts, blocks)
+    showHalf(counts, inodes)
+    memory.write(after.get('rsi') + countsOffset, counts)
+  }
+  return true
+}
+
+/** Offset of f_blocks, f_bfree, f_bavail, f_files and f_ffree in struct statfs. */
+const countsOffset = 16
+const countsLength = 40
+const blocks = { all: 0, free: [8, 16] } as const
+const inodes = { all: 24, free: [32] } as const
+
+const showHalf = (counts: Buffer, { all, free }: { readonly all: number; readonly free: readonly number[] }): void => {
+  const half = counts.readBigUInt64LE(all) / 2n
+  for (const offset of free) if (counts.readBigUInt64LE(offset) > 0n) counts.writeBigUInt64LE(half, offset)
+}

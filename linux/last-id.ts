@@ -1,0 +1,47 @@
+import { closeSync, openSync } from 'node:fs'
+import { awayFromHome } from './away.ts'
+import { CLONE_NEWPID, check, libc, setns } from './libc.ts'
+import { type Call, startCalls } from './starter.ts'
+
+const wait4 = libc.func('wait4', 'int', ['int', 'void *', 'int', 'void *'])
+
+/** The last id in the reader's or writer's pid namespace. */
+const file = '/proc/sys/kernel/ns_last_pid'
+const fileDescriptor = 7
+
+/**
+ * Makes the next process or thread in the pid namespace of `pid` get the id after this one. A process of ours that
+ * enters the namespace writes it, because a container may not. If this tool may not either, ids simply count on.
+ */
+export const setLastIdIn = (pid: number, id: number): void => {
+  const own = openToWrite()
+  if (own === undefined) return
+  const text = String(id)
+  const calls: Call[] = [
+    { name: 'write', arguments: [fileDescriptor, text, text.length], least: text.length },
+    { name: 'exit_group', arguments: [0] },
+  ]
+  const namespace = openSync(`/proc/${pid}/ns/pid`, 'r')
+  try {
+    const helper = awayFromHome(() => {
+      check('setns(pid)', setns(namespace, CLONE_NEWPID))
+      return startCalls(calls, [[own, fileDescriptor]])
+    })
+    check('wait4', wait4(helper, null, allChildren, null))
+  } finally {
+    closeSync(namespace)
+    closeSync(own)
+  }
+}
+
+const openToWrite = (): number | undefined => {
+  try {
+    return openSync(file, 'w')
+  } catch {
+    // Mounted read-only, for example in a container with few privileges.
+    return undefined
+  }
+}
+
+/** __WALL */
+const allChildren = 0x4000_0000

@@ -1,0 +1,78 @@
+import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+import koffi from 'koffi'
+import { check, libc } from './libc.ts'
+
+const writeVectors = libc.func(
+  'long process_vm_writev(int pid, void *from, unsigned long count, void *to, unsigned long toCount, unsigned long flags)',
+)
+const vectorSize = 16
+/** UIO_MAXIOV: most pieces that the kernel takes in one call. */
+const vectorsMax = 1024
+
+/** Addresses from start up to end. */
+export interface Run {
+  readonly start: number
+  readonly end: number
+}
+
+/** Content of these addresses, present or future. */
+export interface Piece extends Run {
+  readonly bytes: Buffer
+}
+
+/** Memory of one process, accessed from outside, so that pages which the process cannot write can be written. */
+export class ProcessMemory {
+  readonly #pid: number
+  readonly #descriptor: number
+  readonly #others: number[] = []
+
+  /** Throws if the process is gone. Valid until its next exec. */
+  constructor(pid: number) {
+    this.#pid = pid
+    this.#descriptor = openSync(`/proc/${pid}/mem`, 'r+')
+  }
+
+  /** Throws EIO if nothing is mapped there. */
+  read(address: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafe(length)
+    const got = readSync(this.#descriptor, bytes, 0, length, address)
+    if (got !== length) throw new Error(`read ${got} of ${length} bytes at 0x${address.toString(16)}`)
+    return bytes
+  }
+
+  write(address: number, bytes: Uint8Array): void {
+    const put = writeSync(this.#descriptor, bytes, 0, bytes.length, address)
+    if (put !== bytes.length) throw new Error(`wrote ${put} of ${bytes.length} bytes at 0x${address.toString(16)}`)
+  }
+
+  /** Writes all pieces, at addresses that the process itself may write. It is twice as fast as one write each. */
+  writeAll(pieces: readonly Piece[]): void {
+    for (let begin = 0; begin < pieces.length; begin += vectorsMax) {
+      const some = pieces.slice(begin, begin + vectorsMax)
+      const length = some.reduce((sum, { bytes }) => sum + bytes.length, 0)
+      const from = vectorsOf(some, ({ bytes }) => koffi.address(bytes))
+      const to = vectorsOf(some, ({ start }) => BigInt(start))
+      const put = check('process_vm_writev', writeVectors(this.#pid, from, some.length, to, some.length, 0))
+      if (put !== length) throw new Error(`wrote ${put} of ${length} bytes of process ${this.#pid}`)
+    }
+  }
+
+  /** Closes a descriptor of ours together with this one, because it concerns the same memory. */
+  closeToo(descriptor: number): void {
+    this.#others.push(descriptor)
+  }
+
+  close(): void {
+    for (const descriptor of [this.#descriptor, ...this.#others]) closeSync(descriptor)
+  }
+}
+
+/** Array of struct iovec. */
+const vectorsOf = (pieces: readonly Piece[], addressOf: (piece: Piece) => bigint): Buffer => {
+  const vectors = Buffer.alloc(pieces.length * vectorSize)
+  for (const [index, piece] of pieces.entries()) {
+    vectors.writeBigUInt64LE(addressOf(piece), index * vectorSize)
+    vectors.writeBigUInt64LE(BigInt(piece.bytes.length), index * vectorSize + 8)
+  }
+  return vectors
+}

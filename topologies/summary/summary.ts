@@ -1,0 +1,61 @@
+import { meanRoundTrip, routesBetweenEnds } from '../round-trip.ts'
+import type { Role, Topology } from '../topology.ts'
+import { type Degrees, summariseDegrees } from './degrees.ts'
+
+/** What one wants to know about a topology before using it. */
+export interface Summary {
+  readonly name: string | null
+  readonly nodes: Readonly<Record<Role, number>>
+  readonly links: number
+  readonly degrees: Degrees
+  readonly routes: {
+    /** Number of ends between which routes were measured: clients, stubs or all nodes, or a sample of them. */
+    readonly ends: number
+    readonly hops: { readonly mean: number; readonly most: number }
+    readonly roundTripMs: { readonly mean: number; readonly least: number; readonly most: number }
+  }
+}
+
+/** Throws a `TopologyError` if there is no path between some of the ends. */
+export const summarise = (topology: Topology): Summary => {
+  const count = (role: Role) => topology.nodes.filter(node => node.role === role).length
+  const routes = routesBetweenEnds(topology)
+  const hops = routes.map(route => route.hops)
+  const delayTo = new Map(routes.map(({ from, to, delayMs }) => [JSON.stringify([from, to]), delayMs]))
+  const roundTrips = routes.map(({ from, to, delayMs }) => delayMs + delayTo.get(JSON.stringify([to, from]))!)
+  return {
+    name: topology.name ?? null,
+    nodes: { transit: count('transit'), stub: count('stub'), client: count('client') },
+    links: topology.links.length,
+    degrees: summariseDegrees(topology),
+    routes: {
+      ends: new Set(routes.map(({ from }) => from)).size,
+      hops: { mean: hops.reduce((sum, each) => sum + each, 0) / hops.length, most: largest(hops) },
+      roundTripMs: {
+        mean: meanRoundTrip(routes),
+        least: -largest(roundTrips.map(each => -each)),
+        most: largest(roundTrips),
+      },
+    },
+  }
+}
+
+const largest = (values: readonly number[]) => values.reduce((one, other) => Math.max(one, other))
+
+/** A summary for people. */
+export const describeSummary = ({ name, nodes, links, degrees, routes }: Summary): string[] => {
+  const counts = Object.entries(nodes).filter(([, count]) => count > 0)
+  const all = counts.reduce((sum, [, count]) => sum + count, 0)
+  const { hops, roundTripMs: times, ends } = routes
+  return [
+    `${name ?? 'topology'}: ${all} nodes (${counts.map(([role, count]) => `${count} ${role}`).join(', ')}), ${links} links`,
+    `degree: ${degrees.mean.toFixed(2)} in the mean, ${degrees.largest} at most, ${(100 * degrees.degreeOneShare).toFixed(1)} % have one link`,
+    ...describeLaw('degree ~ rank', degrees.rankLaw),
+    ...describeLaw('P(degree > d) ~ d', degrees.ccdfLaw),
+    `routes between ${ends} ends: ${hops.mean.toFixed(2)} links in the mean, ${hops.most} at most`,
+    `round trip: ${times.mean.toFixed(1)} ms in the mean, from ${times.least.toFixed(1)} to ${times.most.toFixed(1)} ms`,
+  ]
+}
+
+const describeLaw = (what: string, law: Degrees['rankLaw']) =>
+  law === null ? [] : [`  ${what}^${law.exponent.toFixed(3)}, correlation ${law.correlation.toFixed(3)}`]
