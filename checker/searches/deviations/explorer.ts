@@ -6,7 +6,7 @@ import { inputKey, type LocalState, type Outcome, type Table } from '../local/ta
 import { Judge } from './judge.ts'
 import { deliverable, type Known, type Move, Moves } from './moves.ts'
 import { labelsOfSteps, stepsTo } from './order.ts'
-import { keyOfLocals, keyOfPoint, type Point } from './point.ts'
+import { isHeld, keyOfLocals, keyOfPoint, type Point, wayOf } from './point.ts'
 
 /** An input of a node alone, whose outcome is not known. */
 export interface Ask {
@@ -94,7 +94,8 @@ interface Pending {
  *
  * By deviations: in the order of deviations from what a prompt network would do next. That delivers what was sent first, and fires
  * timers only when nothing is in flight; each fault, each message that overtakes another, and each earlier timer is a deviation
- * (delay-bounded scheduling: Emmi, Qadeer, Rakamarić, POPL 2011).
+ * (delay-bounded scheduling: Emmi, Qadeer, Rakamarić, POPL 2011). A way that is held back is one deviation, however much passes
+ * meanwhile and whatever fires, until what it holds arrives.
  *
  * By consequence: breadth first. It follows every message that may arrive, and what a node does by itself, or may befall it, only in
  * states of that node that are new ("Predicting and Preventing Inconsistencies in Deployed Distributed Systems", Yabandeh and others,
@@ -125,10 +126,10 @@ export class Explorer<State> {
   /** By key, the least cost of a state. */
   readonly #costs = new Map<number, number>()
   readonly #keys = new WeakMap<Point, number>()
-  /** States of nodes whose own actions were followed, by the faults before. */
-  readonly #acted = new Set<number>()
+  /** States of nodes whose own actions were followed, by what was held back and the faults before. */
+  readonly #acted = new Map<string, Set<number>>()
   /** The same of faults. */
-  readonly #failed = new Set<number>()
+  readonly #failed = new Map<string, Set<number>>()
   readonly #suspected = new Map<string, number>()
   readonly #suspicions: Suspicion[] = []
   readonly #before: Before
@@ -240,23 +241,25 @@ export class Explorer<State> {
   }
 
   /** The nodes whose states are new, for what they do by themselves and for faults. */
-  #freshOf({ locals, spent }: Point): Befallen {
+  #freshOf({ locals, held, spent }: Point): Befallen {
     const [acting, failing]: [number[], number[]] = [[], []]
+    const [acted, failed] = [among(this.#acted, held), among(this.#failed, held)]
     for (const node of this.#moves.actors) {
       const { index } = locals[node]!
-      if (!this.#acted.has(keyOfLocal(index, spent))) acting.push(node)
-      if (!this.#failed.has(keyOfLocal(index, spent))) failing.push(node)
+      if (!acted.has(keyOfLocal(index, spent))) acting.push(node)
+      if (!failed.has(keyOfLocal(index, spent))) failing.push(node)
     }
     return { acting, failing }
   }
 
   /** Notes what was followed. By deviations, what nodes do by themselves in other states comes later. */
   #followed({ point, part }: Work, fresh: Befallen): void {
-    const { locals, spent, cost } = point
+    const { locals, held, spent, cost } = point
+    const [acted, failed] = [among(this.#acted, held), among(this.#failed, held)]
     const isPrompt = part === 'prompt'
     const acts = part === 'all' || isPrompt === isQuiet(point)
-    if (acts) for (const node of fresh.acting) this.#acted.add(keyOfLocal(locals[node]!.index, spent))
-    if (!isPrompt) for (const node of fresh.failing) this.#failed.add(keyOfLocal(locals[node]!.index, spent))
+    if (acts) for (const node of fresh.acting) acted.add(keyOfLocal(locals[node]!.index, spent))
+    if (!isPrompt) for (const node of fresh.failing) failed.add(keyOfLocal(locals[node]!.index, spent))
     if (part === 'all') return
     const all = this.#moves.actors
     const acting = acts ? all.filter(node => !fresh.acting.includes(node) && this.#moves.canAct(locals[node]!)) : []
@@ -269,27 +272,32 @@ export class Explorer<State> {
 
   *#movesOf({ point, part }: Work, { acting, failing }: Befallen, known: Known): Generator<Move, void> {
     const moves = this.#moves
-    const places = deliverable(point)
+    const all = deliverable(point)
+    const places = all.filter(place => !isHeld(point, point.inFlight[place]!))
     if (part === 'overlaps') {
-      yield* moves.overlapping(point, places, known)
+      yield* moves.overlapping(point, all, known)
       return
     }
     const isNow = (index: number) => (part === 'prompt' ? index === 0 : part === 'deviations' ? index > 0 : true)
     if (part !== 'again')
       for (const [index, place] of places.entries()) if (isNow(index)) yield* moves.delivering(point, place, known)
     const acts = part === 'prompt' ? places.length === 0 : part === 'deviations' ? places.length > 0 : true
-    if (part === 'deviations' || part === 'all') for (const place of places) yield* moves.losing(point, place)
+    if (part === 'prompt' && places.length === 0) for (const place of all) yield* moves.releasing(point, place, known)
+    if (part === 'deviations' && places.length > 0) yield* moves.holding(point, places[0]!)
+    if (part === 'deviations' || part === 'all') for (const place of all) yield* moves.losing(point, place)
     if (acts) yield* moves.acting(point, acting, known)
     if (part !== 'prompt') yield* moves.failing(point, failing, known)
   }
 
-  #arrive({ locals, inFlight, steps, spent, finding }: Move, work: Work | undefined): void {
+  #arrive(move: Move, work: Work | undefined): void {
+    const { locals, inFlight, steps, spent, finding } = move
     const { depthMax = Number.POSITIVE_INFINITY } = this.#options
     const before = work?.point
     const cost = work ? work.cost + (work.part === 'all' ? 1 : 0) : 0
     this.transitions += steps.length
     const depth = (before?.depth ?? 0) + steps.length
-    const point: Point = { locals, inFlight, spent, cost, depth, before, steps }
+    const held = (move.held ?? before?.held ?? []).filter(way => inFlight.some(message => wayOf(message) === way))
+    const point: Point = { locals, inFlight, held, spent, cost, depth, before, steps }
     if (finding !== undefined) {
       if (!this.#options.allowFindings) this.#suspect('finding', finding, point)
       return
@@ -298,9 +306,9 @@ export class Explorer<State> {
     const least = this.#costs.get(key)
     if (least !== undefined && least <= cost) return
     if (least === undefined) {
-      if (this.points >= pointsMax) this.hasLeftOut = true
+      if (this.#costs.size >= pointsMax) this.hasLeftOut = true
       if (this.hasLeftOut) return
-      this.points += 1
+      if (held.length === 0) this.points += 1
       const violated = this.#judge.violatedIn(locals)
       if (violated !== undefined) {
         this.#costs.set(key, cost)
@@ -320,7 +328,11 @@ export class Explorer<State> {
   #isDead(point: Point): boolean {
     // Others could still do something.
     if (this.#options.within) return false
-    return this.#judge.hasLiveness && isQuiet(point) && !point.locals.some(local => this.#moves.canAct(local))
+    return (
+      this.#judge.hasLiveness &&
+      isQuiet({ ...point, held: [] }) &&
+      !point.locals.some(local => this.#moves.canAct(local))
+    )
   }
 
   #lookAtEnd(point: Point): void {
@@ -338,8 +350,18 @@ export class Explorer<State> {
   }
 }
 
-/** Whether nothing is on its way to a node that is up. */
-const isQuiet = ({ inFlight, locals }: Point): boolean => !inFlight.some(({ to }) => !locals[to]!.isDown)
+/** Whether nothing is on its way to a node that is up, besides what is held back. */
+const isQuiet = (point: Point): boolean =>
+  !point.inFlight.some(message => !point.locals[message.to]!.isDown && !isHeld(point, message))
+
+const among = (sets: Map<string, Set<number>>, held: readonly string[]): Set<number> => {
+  const key = held.join()
+  const known = sets.get(key)
+  if (known) return known
+  const made = new Set<number>()
+  sets.set(key, made)
+  return made
+}
 
 const keyOfLocal = (index: number, spent: number): number => index * 1_000_000 + spent
 

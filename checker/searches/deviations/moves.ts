@@ -4,7 +4,7 @@ import { saidBy } from '../../system/likeness.ts'
 import { connectionOf, type NodeEntry, type NodeInput, type Nodes } from '../../system/node-system.ts'
 import type { Choice } from '../../system/system.ts'
 import type { Flying, LocalState, Outcome } from '../local/table.ts'
-import { isFirst, type Point, type Step } from './point.ts'
+import { isFirst, type Point, type Step, wayOf } from './point.ts'
 
 /** What an input of a local state leads to; undefined if that has still to be learned. */
 export type Known = (state: LocalState, input: NodeEntry) => Outcome | undefined
@@ -15,6 +15,8 @@ export interface Move {
   readonly inFlight: readonly Flying[]
   readonly steps: readonly Step[]
   readonly spent: number
+  /** If it changes what is held back. */
+  readonly held?: readonly string[]
   /** What happens to a node that ends or does not become quiescent. */
   readonly finding?: string | undefined
 }
@@ -36,6 +38,8 @@ interface Limits {
 
 /** Kinds of steps with a budget. How many of each happened is a digit of `spent`. */
 const spendable: readonly Choice['kind'][] = [...faultKinds, 'overlap']
+/** So many ways are held back at once. */
+const heldMax = 2
 /** Connections being opened in one step; a bound in case that requests and answers never end. */
 const openingsMax = 64
 
@@ -84,6 +88,19 @@ export class Moves {
   *delivering(point: Point, place: number, known: Known): Generator<Move, void> {
     const draft = this.#deliver(draftOf(point), place, known)
     yield* this.#opened(draft, point.spent, known)
+  }
+
+  /** From now on the message at this place is held back, with all that comes the same way. */
+  *holding({ locals, inFlight, held, spent }: Point, place: number): Generator<Move, void> {
+    if (held.length >= heldMax) return
+    yield { locals, inFlight, steps: [], spent, held: [...held, wayOf(inFlight[place]!)].sort() }
+  }
+
+  /** What was held back on a way arrives: its first message now. */
+  *releasing(point: Point, place: number, known: Known): Generator<Move, void> {
+    const way = wayOf(point.inFlight[place]!)
+    const held = point.held.filter(each => each !== way)
+    for (const move of this.delivering(point, place, known)) yield { ...move, held }
   }
 
   /** The datagram at this place is lost, or arrives twice. */

@@ -14,6 +14,8 @@ export interface Point {
   readonly locals: readonly LocalState[]
   /** In the order in which they were sent. */
   readonly inFlight: readonly Flying[]
+  /** Ways of messages that are held back, in order: what comes by others passes, and timers fire. */
+  readonly held: readonly string[]
   /** How many faults of each kind have happened, and how often two inputs entered a node at once, as digits. */
   readonly spent: number
   /** By how many deviations from what a prompt network does next it is reached. */
@@ -31,8 +33,15 @@ export const isFirst = ({ sent: { stream } }: Flying, place: number, inFlight: r
   return true
 }
 
+/** What a message keeps its order with: its stream, or the other datagrams to the same node. */
+export const wayOf = ({ sent: { stream, from, to } }: Flying): string => stream?.name ?? `${from}→${to}`
+
+export const isHeld = ({ held }: Pick<Point, 'held'>, message: Flying): boolean =>
+  held.length > 0 && held.includes(wayOf(message))
+
 /** The same for states that are the same: its nodes, its messages in any order but that of their streams, its faults. */
-export const keyOfPoint = ({ locals, inFlight, spent }: Pick<Point, 'locals' | 'inFlight' | 'spent'>): number => {
+export const keyOfPoint = (point: Pick<Point, 'locals' | 'inFlight' | 'held' | 'spent'>): number => {
+  const { locals, inFlight, spent } = point
   let [high, low] = [spent, spent]
   for (const { index } of locals) {
     high = mix(high, index)
@@ -41,7 +50,7 @@ export const keyOfPoint = ({ locals, inFlight, spent }: Pick<Point, 'locals' | '
   let [sumHigh, sumLow] = [0, 0]
   for (const [place, { id, sent }] of inFlight.entries()) {
     const ahead = sent.stream ? aheadOf(sent.stream.name, place, inFlight) : 0
-    const one = mix(mix(0x9747b28c, id), ahead)
+    const one = mix(mix(isHeld(point, inFlight[place]!) ? 0x85ebca77 : 0x9747b28c, id), ahead)
     sumHigh = (sumHigh + one) | 0
     sumLow = (sumLow + mix(one, 0x27d4eb2f)) | 0
   }
