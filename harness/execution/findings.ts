@@ -59,7 +59,8 @@ export const notReady = (node: Node, awaited: readonly string[]): Finding =>
 export const describeNotReady = (node: Node, awaited: readonly string[]): string => {
   const does = awaited.length === 0 ? 'is idle' : `waits for ${awaited.join(' and ')}`
   const closed = node.closedPorts()
-  if (closed.length === 0) return `${does}, and "${node.healthCheck!.join(' ')}" fails in it`
+  if (closed.length === 0)
+    return node.healthCheck ? `${does}, and "${node.healthCheck.join(' ')}" fails in it` : 'has not come to rest'
   const open = node.openPorts()
   const instead = open.length === 0 ? 'it listens on no TCP port' : `it listens on ${open.join(', ')}`
   return `${does} and has not opened port ${closed.join(', ')}: ${instead}`

@@ -87,7 +87,7 @@ const configurations: Readonly<Record<string, Configuration>> = Object.fromEntri
 /** Checks all of them in one process, and prints what each came to. */
 const program = (all: Readonly<Record<string, Configuration>>) => `
   import { check, always, defineSystem } from ${JSON.stringify(built('index'))}
-  import { explainError } from ${JSON.stringify(built('cli/exit-code'))}
+  import { explainError } from ${JSON.stringify(built('cli/command/exit-code'))}
   const circle = {}
   circle.self = circle
   let deep = []

@@ -9,7 +9,7 @@ import { childrenOf, isWorker } from './leftovers.ts'
 /** As they were built, for a worker is a program of its own. */
 const built = (name: string) => import(join(import.meta.dirname, `../../dist/${name}.js`))
 const { Worker }: typeof import('../../cli/workers/workers.ts') = await built('cli/workers/workers')
-const { poll }: typeof import('../../linux/ptrace.ts') = await built('harness/hold/ptrace')
+const { poll }: typeof import('../../linux/ptrace.ts') = await built('linux/ptrace')
 const { checkInCells }: typeof import('../../checker/check.ts') = await built('checker/check')
 
 let directory: string

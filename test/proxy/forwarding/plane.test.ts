@@ -7,10 +7,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { ForwardingPlan } from '../../../proxy/forwarding/plan.ts'
 
 /** As it was built, for the router's thread is a program of its own. */
-const built = (name: string) => import(join(import.meta.dirname, `../../../dist/proxy/${name}.js`))
-const { Plane }: typeof import('../../../proxy/forwarding/plane.ts') = await built('forwarding/plane')
-const { NetworkNamespace }: typeof import('../../../linux/namespace.ts') = await built('namespace')
-const { closeTun, openForwardedTun, setOffloads }: typeof import('../../../linux/tun.ts') = await built('tun')
+const built = (name: string) => import(join(import.meta.dirname, `../../../dist/${name}.js`))
+const { Plane }: typeof import('../../../proxy/forwarding/plane.ts') = await built('proxy/forwarding/plane')
+const { NetworkNamespace }: typeof import('../../../linux/namespace.ts') = await built('linux/namespace')
+const { closeTun, openForwardedTun, setOffloads }: typeof import('../../../linux/tun.ts') = await built('linux/tun')
 
 const addresses = ['10.77.0.2', '10.77.1.3']
 const [there, back] = [
