@@ -12,25 +12,27 @@ export interface WayChange<Pipe = object> {
   readonly pipe?: Pipe | null
 }
 
-/** What is named of a change of a link. */
-interface NamedLinkChange {
+/** A change of a link, in both directions. Fields that are not given stay as they are. */
+export interface AnyLinkChange<Queue = object, Cross = object> {
+  /** Its two ends, or a node of the system, for that node's own link. */
   readonly link: string | readonly [string, string]
+  /** Restores the link as it was at the start, before the other fields count. */
   readonly asBefore?: boolean
+  /** True: nothing passes. Packets are not routed around it. */
   readonly isDown?: boolean
   readonly delayMs?: number
   readonly jitterMs?: number
   readonly bandwidth?: number
   readonly loss?: number
-  readonly queue?: object
-  readonly cross?: object
+  readonly queue?: Queue
+  /** Traffic of others; `{ bandwidth: 0 }` for none. */
+  readonly cross?: Cross
 }
 
-export type { NamedLinkChange as AnyLinkChange }
-
 /** A link as people name it. */
-export const shownLink = (link: NamedLinkChange['link']): string => (typeof link === 'string' ? link : link.join('–'))
+export const shownLink = (link: AnyLinkChange['link']): string => (typeof link === 'string' ? link : link.join('–'))
 
-export const describeLink = ({ link, asBefore, isDown, ...change }: NamedLinkChange): string => {
+export const describeLink = ({ link, asBefore, isDown, ...change }: AnyLinkChange): string => {
   const { delayMs, jitterMs, bandwidth, loss, queue, cross } = change
   const set = Object.entries({ delayMs, jitterMs, bandwidth, loss, queue, cross }).filter(
     ([, value]) => value !== undefined,

@@ -1,4 +1,4 @@
-import { shownLink } from '../../checker/happening/ways.ts'
+import { type AnyLinkChange, shownLink } from '../../checker/happening/ways.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { PipeChange, Route } from '../../proxy/forwarding/plan.ts'
@@ -11,22 +11,8 @@ export interface LinkPlan {
   readonly ofPipe: readonly (readonly number[])[]
 }
 
-/** A change of a link, in both directions. Fields that are not given stay as they are. */
-export interface LinkChange {
-  /** Its two ends, or a node of the system, for that node's own link. */
-  readonly link: string | readonly [string, string]
-  /** Restores the link as it was at the start, before the other fields count. */
-  readonly asBefore?: boolean
-  /** True: nothing passes. Packets are not routed around it. */
-  readonly isDown?: boolean
-  readonly delayMs?: number
-  readonly jitterMs?: number
-  readonly bandwidth?: number
-  readonly loss?: number
-  readonly queue?: NonNullable<PipeSettings['queue']>
-  /** Traffic of others; `{ bandwidth: 0 }` for none. */
-  readonly cross?: NonNullable<PipeSettings['cross']>
-}
+/** A change of a link, with the settings of pipes. */
+export type LinkChange = AnyLinkChange<NonNullable<PipeSettings['queue']>, NonNullable<PipeSettings['cross']>>
 
 /** What a change means for pipes and routes. */
 export interface Rewired {
