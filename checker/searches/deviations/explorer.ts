@@ -4,7 +4,7 @@ import { Buckets } from '../local/buckets.ts'
 import type { Before } from '../local/order.ts'
 import { inputKey, type LocalState, type Outcome, type Table } from '../local/table.ts'
 import { Judge } from './judge.ts'
-import { deliverable, type Known, type Move, Moves } from './moves.ts'
+import { deliverable, type Known, type Move, Moves, spentEnd } from './moves.ts'
 import { labelsOfSteps, stepsTo } from './order.ts'
 import { isHeld, keyOfLocals, keyOfPoint, type Point, wayOf } from './point.ts'
 
@@ -363,6 +363,6 @@ const among = (sets: Map<string, Set<number>>, held: readonly string[]): Set<num
   return made
 }
 
-const keyOfLocal = (index: number, spent: number): number => index * 1_000_000 + spent
+const keyOfLocal = (index: number, spent: number): number => index * spentEnd + spent
 
 const answerKey = ({ state, input }: Ask): string => `${state.index} ${inputKey(input)}`

@@ -38,6 +38,8 @@ interface Limits {
 
 /** Kinds of steps with a budget. How many of each happened is a digit of `spent`. */
 const spendable: readonly Choice['kind'][] = [...faultKinds, 'overlap']
+/** More than any `spent`. */
+export const spentEnd = 10 ** spendable.length
 /** So many ways are held back at once. */
 const heldMax = 2
 /** Connections being opened in one step; a bound in case that requests and answers never end. */
