@@ -82,14 +82,16 @@ const follow = async (order: FollowerOrder, steps: Steps): Promise<void> => {
       send({ atMs: atMsOf(cluster), counts: predictor.counts, ...more })
     await executor.reset()
     let nextMs = everyMs
+    const timesMs: number[] = []
     for await (const step of steps) {
       if (step.label !== undefined) await execute(cluster, executor, { ...step, label: step.label })
       if (executor.broken) return
+      timesMs.push(step.atMs)
       const isDue = step.atMs >= nextMs && steps.latestMs - step.atMs <= upToDateMs
       if (isDue) {
         while (nextMs <= step.atMs) nextMs += everyMs
         if (!isViolated(cluster, given)) {
-          const outcome = await predictor.look(executor.mark())
+          const outcome = await predictor.look(executor.mark(), { requested: cluster.time!.requested, timesMs })
           await answer({ round: { step: executor.schedule.length, atMs: step.atMs, outcome } })
         }
       } else if (executor.schedule.length % stepsPerAnswer === 0) await answer()

@@ -15,7 +15,7 @@ import { Filters } from '../../harness/steering/filters.ts'
 import { type PredictionCounts, Predictor } from '../../harness/steering/predictor.ts'
 import { Links } from '../../harness/timed/links.ts'
 import { timedSystem } from '../../harness/timed/timed-system.ts'
-import { inOrder, type TimedAction, type Timing } from '../../harness/timed/timing.ts'
+import { inOrder, type RunSoFar, type TimedAction, type Timing } from '../../harness/timed/timing.ts'
 import { planOf } from '../../harness/timed/wiring.ts'
 import { allowedCpus } from '../../linux/affinity.ts'
 import { newPlace } from '../command/store.ts'
@@ -241,8 +241,13 @@ const predictInPlace = (predictor: Predictor, predictions: Predictions, everyMs:
   get counts() {
     return predictor.counts
   },
-  async search(from: { readonly step: number; readonly atMs: number; readonly state: () => Mark }): Promise<void> {
-    await predictions.take(from, await predictor.look(from.state()))
+  async search(from: {
+    readonly step: number
+    readonly atMs: number
+    readonly state: () => Mark
+    readonly soFar: RunSoFar
+  }): Promise<void> {
+    await predictions.take(from, await predictor.look(from.state(), from.soFar))
   },
 })
 

@@ -16,7 +16,7 @@ import { LiveExecution, type Reader } from '../steering/live-execution.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
 import { type OnSteered, Steering } from '../steering/steering.ts'
 import { Measurements } from '../timed/measurements.ts'
-import type { Happening, Pace } from '../timed/timing.ts'
+import type { Happening, Pace, RunSoFar } from '../timed/timing.ts'
 import { Requests } from './requests.ts'
 import type { Progress, Run, RunningNode, TimedCall } from './run.ts'
 import { RunLog } from './run-log.ts'
@@ -44,6 +44,7 @@ export interface TimedRunOptions {
           readonly labels: readonly string[]
           /** What is known in the present state. */
           readonly state: () => Mark
+          readonly soFar: RunSoFar
         }): Promise<void>
       }
     | undefined
@@ -278,7 +279,8 @@ export class TimedRun implements Run {
     if (isViolated || this.#searched === this.steps) return
     this.#searched = this.steps
     const state = () => this.#live.mark()
-    await besides.search({ step: this.steps, atMs: searchedMs, labels: this.labels, state })
+    const { labels, soFar } = this.#live
+    await besides.search({ step: this.steps, atMs: searchedMs, labels, state, soFar })
   }
 
   get #isViolatedNow(): boolean {

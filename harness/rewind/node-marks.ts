@@ -30,6 +30,8 @@ export class NodeMarks implements Keeper {
 
   /** Marks the node, which must be frozen with all its threads waiting; see `NodeMark`. @throws CannotRewind */
   add(facing: Facing | undefined): NodeMark {
+    // Somebody else may have killed it a moment ago.
+    if (this.#node.processes.size === 0) throw new CannotRewind('it has ended')
     if (this.#node.processes.size > processesMax) throw new CannotRewind(`it has more than ${processesMax} processes`)
     const mark = new NodeMark(
       this.#node,

@@ -8,7 +8,7 @@ import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { VisitorListener } from '../clients/visitors.ts'
 import type { Cluster } from '../cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../config/config.ts'
-import type { Steer } from '../timed/timing.ts'
+import type { RunSoFar, Steer } from '../timed/timing.ts'
 import { HeldAnswers } from './held-answers.ts'
 
 /** Turns what the cluster does into recorded steps. */
@@ -114,6 +114,11 @@ export class LiveExecution {
     return this.#executor.enabled()
   }
 
+  /** What is needed to execute the run as it was. */
+  get soFar(): RunSoFar {
+    return { requested: this.#cluster.time!.requested, timesMs: this.#timesMs }
+  }
+
   /** What is known in the present state, for executions beside the run that begin there. */
   mark(): Mark {
     return this.#executor.mark()
@@ -135,7 +140,7 @@ export class LiveExecution {
     const step = this.#untold
     this.#untold = undefined
     this.#violation ??= this.#executor.violation
-    if (this.#marks !== 'never') this.#timesMs.push(this.#cluster.time!.nowMs)
+    this.#timesMs.push(this.#cluster.time!.nowMs)
     this.#answers?.give()
     if (step) this.#tell(step)
   }
@@ -149,7 +154,7 @@ export class LiveExecution {
   async markHere(): Promise<void> {
     if (this.isBroken) return
     // In vain, it may cost the state: then the run is executed again.
-    this.#cluster.soFar = { requested: this.#cluster.time!.requested, timesMs: this.#timesMs }
+    this.#cluster.soFar = this.soFar
     const checkpoint = await this.#cluster.mark()
     this.#nextPlaceAt = this.steps + (checkpoint ? stepsBetweenMarks : stepsUntilTriedAgain)
     if (checkpoint === undefined) return

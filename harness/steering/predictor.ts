@@ -4,6 +4,7 @@ import { Table } from '../../checker/searches/local/table.ts'
 import { readLabel } from '../../checker/system/labels.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ResolvedSystem } from '../config/config.ts'
+import type { RunSoFar } from '../timed/timing.ts'
 import { type Filter, preventableOn, saidOf } from './filters.ts'
 import { Neighbourhoods } from './neighbourhoods.ts'
 import { type Foreseen, type Limits, Outlook } from './outlook.ts'
@@ -94,9 +95,13 @@ export class Predictor {
    * again, and goes on as without.
    *
    * @param state what is known of the run in its present state
+   *
+   * @param soFar how it came there
    */
-  async look(state: Mark): Promise<Outcome> {
+  async look(state: Mark, soFar: RunSoFar): Promise<Outcome> {
     const begun = performance.now()
+    // Marking in vain, or going back, may cost the state: then the run is executed again.
+    this.#cluster.soFar = soFar
     const mark = await this.#cluster.mark()
     if (mark === undefined) {
       this.counts.unmarked += 1

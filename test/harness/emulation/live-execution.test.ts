@@ -4,6 +4,7 @@ import { StepReader } from '../../../cli/traces/step-reader.ts'
 import { Cluster } from '../../../harness/cluster.ts'
 import { jsonLines, resolveSystem } from '../../../harness/config/config.ts'
 import { LiveExecution } from '../../../harness/steering/live-execution.ts'
+import { Predictor } from '../../../harness/steering/predictor.ts'
 import { inTime } from '../../../harness/timed/timed-system.ts'
 import { meshTiming } from '../timed/mesh.ts'
 
@@ -31,7 +32,7 @@ while True:
 `
 const command = ['python3', '-c', ticking]
 
-const liveExecution = async (): Promise<{ cluster: Cluster; live: LiveExecution; told: string[] }> => {
+const liveExecution = async () => {
   const system = resolveSystem(
     {
       name: 'ticking',
@@ -52,7 +53,7 @@ const liveExecution = async (): Promise<{ cluster: Cluster; live: LiveExecution;
     marks: 'on request',
   })
   await live.begin()
-  return { cluster, live, told }
+  return { cluster, system, live, told }
 }
 
 const executeNext = async (live: LiveExecution) => live.execute(due(live.enabled())!)
@@ -80,4 +81,28 @@ test.each([
   expect(outputs()).not.toEqual(before.outputs)
   await live.takeBack()
   expect({ outputs: outputs(), labels: live.labels, told }).toEqual(before)
+})
+
+test('a state of a late run that is lost while it is marked for a prediction is executed as it was', {
+  timeout: 60_000,
+}, async () => {
+  const { cluster, system, live } = await liveExecution()
+  const outputs = () => cluster.state().nodes.map(({ state }) => state)
+  cluster.time!.ask({ does: 'restart', node: 'b' })
+  cluster.lookAgain()
+  for (let step = 0; step < 6; step++) {
+    cluster.time!.pass(cluster.time!.nowMs + 250.5)
+    await executeNext(live)
+    live.accept()
+  }
+  const before = { outputs: outputs(), labels: live.labels, enabled: live.enabled(), nowMs: cluster.time!.nowMs }
+  const limits = { inputsMax: 5, transitionsMax: 100, isSteered: false, signal: new AbortController().signal }
+  const predictor = new Predictor(cluster, system, limits)
+  process.kill(cluster.debugging.pidOf('a')!, 'SIGKILL')
+  const outcome = await predictor.look(live.mark(), live.soFar)
+  expect(outcome.foreseen).toEqual([])
+  expect(predictor.counts).toMatchObject({ rounds: 0, unmarked: 1 })
+  expect({ outputs: outputs(), labels: live.labels, enabled: live.enabled(), nowMs: cluster.time!.nowMs }).toEqual(
+    before,
+  )
 })
