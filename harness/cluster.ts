@@ -1,4 +1,5 @@
 import type { Nodes } from '../checker/system/node-system.ts'
+import type { Processes } from '../checker/system/processes.ts'
 import type { Abstraction, Choice, Finding, Sight, Step, System } from '../checker/system/system.ts'
 import { clocksStartUnsaid } from '../checker/trace/again.ts'
 import { situationOf } from './clients/situation.ts'
@@ -55,7 +56,7 @@ export interface ClusterOptions {
 }
 
 /** Real processes as a system under check: the nodes of a definition on one thread. */
-export class Cluster implements System<GlobalState> {
+export class Cluster implements System<GlobalState>, Processes {
   readonly #stage: Stage
   readonly #driver: Driver
   readonly #seed: number
@@ -225,6 +226,10 @@ export class Cluster implements System<GlobalState> {
   /** @throws Unfaithful if the network was not faithful, or somebody else killed a node */
   execute(choice: Choice): Promise<Step> {
     return this.#driver.execute(choice)
+  }
+
+  get processes(): Processes {
+    return this
   }
 
   endBy(time: number): void {

@@ -15,7 +15,7 @@ export const bind = <State>(
   system: System<State>,
   { patience = 1, delayMsMax = Number.POSITIVE_INFINITY, skewMsMax = Number.POSITIVE_INFINITY }: Bounds = {},
 ): void => {
-  system.setPatience?.(patience)
+  system.processes?.setPatience(patience)
   system.setDelayMsMax?.(delayMsMax)
   system.setSkewMsMax?.(skewMsMax)
 }

@@ -36,7 +36,7 @@ export interface Cell {
    * @returns false if that was so before
    */
   stopRewinding?(): Promise<boolean>
-  /** Makes turns long, as `System.lengthenTurns` does. Call it while nothing is performed. */
+  /** Makes turns long, as `Processes.lengthenTurns` does. Call it while nothing is performed. */
   lengthenTurns?(): Promise<boolean>
   /** Frees its resources. It performs nothing afterwards. */
   end(): Promise<void>
@@ -134,7 +134,7 @@ export class OwnCell<State> implements Cell {
   async #arrive(task: Task, variant: number): Promise<Arrival> {
     const { start, isAnew, isOnNewProcesses, delayMsMax, skewMsMax } = task
     const executor = this.#executor
-    if (isOnNewProcesses) executor.system.endLives?.()
+    if (isOnNewProcesses) executor.system.processes?.endLives()
     let skipped: readonly number[] = []
     if (start.at === 'schedule' && start.isLenient) {
       const sooner = [
@@ -229,13 +229,13 @@ export class OwnCell<State> implements Cell {
   async stopRewinding(): Promise<boolean> {
     await this.#solo?.end()
     await this.#checkpoints.end()
-    return this.#executor.system.stopRewinding?.() ?? true
+    return this.#executor.system.processes?.stopRewinding() ?? true
   }
 
   async lengthenTurns(): Promise<boolean> {
     await this.#solo?.end()
     await this.#checkpoints.end()
-    return this.#executor.system.lengthenTurns?.() ?? false
+    return this.#executor.system.processes?.lengthenTurns() ?? false
   }
 
   async end(): Promise<void> {

@@ -273,7 +273,7 @@ export class Executor<State> {
   /** Lets the system audit this execution. What counts of it was told before, so an audit that lasts too long only ends. */
   async audit(): Promise<void> {
     try {
-      await this.#timely(async () => this.system.audit?.())
+      await this.#timely(async () => this.system.processes?.audit())
     } catch (error) {
       if (!(error instanceof BudgetSpent && error.what === 'time')) throw error
     }
@@ -291,11 +291,12 @@ export class Executor<State> {
 
   /** What the system does ends with the budget, even if it would last longer. */
   async #timely<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.system.endBy?.(this.budget.deadline)
+    const { processes } = this.system
+    processes?.endBy(this.budget.deadline)
     try {
       return await work()
     } finally {
-      this.system.endBy?.(Number.POSITIVE_INFINITY)
+      processes?.endBy(Number.POSITIVE_INFINITY)
     }
   }
 

@@ -17,7 +17,7 @@ export const follow = async <State>(executor: Executor<State>, labels: readonly 
 
 const divergence = <State>({ system, schedule }: Executor<State>, label: string, offered: readonly Choice[]) => {
   const step = schedule.length + 1
-  const disturbance = system.disturbance?.()
+  const disturbance = system.processes?.disturbance()
   return disturbance === undefined
     ? new Diverged(step, label, labelsOf(offered))
     : new Unfaithful(step, label, disturbance, true)

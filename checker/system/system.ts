@@ -7,6 +7,7 @@
  */
 
 import type { ChoiceKind } from '../happening/kinds.ts'
+import type { Processes } from './processes.ts'
 
 /** What each kind means: see `happening/kinds.ts`. The system itself keeps the budgets that limit faults. */
 export type { ChoiceKind }
@@ -156,41 +157,13 @@ export interface System<State> {
   /** Milliseconds since the start if the system has a common time; undefined if a search decides what happens when. */
   nowMs?(): number | undefined
   /**
-   * From now on, what still lasts soon after this time, by `performance.now()`, ends by throwing `BudgetSpent`: a step, a
-   * start, an audit. Only a reset, or a return to a saved state, may follow.
-   */
-  endBy?(time: number): void
-  /** Sets the share of its usual bound that a node may compute in a step before it counts as diverging; 1 at first. */
-  setPatience?(share: number): void
-  /**
    * From now on, no timer is enabled that would leave a message in flight for longer than this, by any node's clock.
    */
   setDelayMsMax?(milliseconds: number): void
   /** From now on, the clocks of nodes are at most this far apart. */
   setSkewMsMax?(milliseconds: number): void
-  /** Why a divergence of this execution is no evidence against the system; undefined if it is. */
-  disturbance?(): string | undefined
-  /**
-   * If it is time for an audit: repeats the last execution without anything reused from earlier ones, and compares.
-   * What led to a difference is no longer reused.
-   */
-  audit?(): Promise<void>
-  /**
-   * From now on, every execution begins on new processes and reuses nothing of earlier ones. Call it between
-   * executions.
-   *
-   * @returns false if that was so before
-   */
-  stopRewinding?(): boolean
-  /** Ends what is kept of earlier executions: the next one begins on new processes. Call it between executions. */
-  endLives?(): void
-  /**
-   * From now on, a thread that computes is cut short later, to let others run. That is slower if they wait for each
-   * other, and leaves less to chance. Call it between executions.
-   *
-   * @returns false if that was so before
-   */
-  lengthenTurns?(): boolean
+  /** What is real of it. A system in memory has no processes. */
+  readonly processes?: Processes
   /**
    * Saves the present state; `undefined` if that is not possible.
    *

@@ -9,6 +9,7 @@ import { initial, labelsTo, startAfter } from '../../checker/system/start.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { counter, nothingLost } from './systems/counter.ts'
 import { graphs, modelOf, propertiesOf } from './systems/graph.ts'
+import { processes } from './systems/processes.ts'
 import { comesHome, ring } from './systems/ring.ts'
 
 /** A cell that takes its time, for some tasks longer than for others. */
@@ -50,13 +51,15 @@ test.each([
 ] as const)('an execution whose audit ends because of its budget (%s) counts: %s', async (what, counts) => {
   let endBy = 0
   const system = Object.assign(ring(), {
-    endBy: (time: number) => {
-      endBy = time
-    },
-    audit: async () => {
-      expect(endBy).toBeLessThan(Number.POSITIVE_INFINITY)
-      throw new BudgetSpent(what)
-    },
+    processes: processes({
+      endBy: time => {
+        endBy = time
+      },
+      audit: async () => {
+        expect(endBy).toBeLessThan(Number.POSITIVE_INFINITY)
+        throw new BudgetSpent(what)
+      },
+    }),
   })
   const cell = new OwnCell(system, {})
   const task = { start: initial, walks: [{ chooser: 'fair', seed: 1, length: 3 }], surprises: [] } as const

@@ -8,6 +8,7 @@ import { Random } from '../../checker/system/random.ts'
 import { differenceFrom, differenceFromDeath } from '../../checker/verdict/confirm.ts'
 import { type Counter, counter, nothingLost } from './systems/counter.ts'
 import { Model, type Transition } from './systems/model.ts'
+import { processes } from './systems/processes.ts'
 
 const lost = ['p1 read', 'p2 read', 'p1 write', 'p2 write']
 const claim = { kind: 'safety', property: 'nothingLost', schedule: lost } as const
@@ -67,9 +68,11 @@ class Haunted extends Model<Place> {
     })
   }
 
-  endLives() {
-    this.#isNextAnew = true
-  }
+  readonly processes = processes({
+    endLives: () => {
+      this.#isNextAnew = true
+    },
+  })
 
   override reset() {
     this.#isAnew = this.#isNextAnew
@@ -126,12 +129,14 @@ class Unsteady extends Model<number> {
     this.#isForEver = isForEver
   }
 
-  stopRewinding() {
-    const wasRewound = !this.#isAnew
-    this.#isAnew = true
-    this.isRewound = this.#isForEver
-    return wasRewound
-  }
+  readonly processes = processes({
+    stopRewinding: () => {
+      const wasRewound = !this.#isAnew
+      this.#isAnew = true
+      this.isRewound = this.#isForEver
+      return wasRewound
+    },
+  })
 
   override transitions() {
     const isOdd = this.isRewound && this.resets % 3 === 1
@@ -177,11 +182,13 @@ class Named extends Model<number> {
     )
   }
 
-  stopRewinding() {
-    const wasRewound = !this.#isAnew
-    this.#isAnew = true
-    return wasRewound
-  }
+  readonly processes = processes({
+    stopRewinding: () => {
+      const wasRewound = !this.#isAnew
+      this.#isAnew = true
+      return wasRewound
+    },
+  })
 }
 
 test('if two cells differ, a check goes on with one of them, and says so', async () => {

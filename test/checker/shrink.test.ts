@@ -3,6 +3,7 @@ import { replay } from '../../checker/cells/replay.ts'
 import { always, eventually } from '../../checker/system/property.ts'
 import { shrink } from '../../checker/verdict/shrink.ts'
 import { Model, type Transition } from './systems/model.ts'
+import { processes } from './systems/processes.ts'
 import { comesHome, ring } from './systems/ring.ts'
 import { allAcknowledged, transport } from './systems/transport.ts'
 import { consistent, twoPhaseCommit } from './systems/two-phase-commit.ts'
@@ -48,7 +49,7 @@ const thinker = () => {
     patience = share
     patiences.push(share)
   }
-  return Object.assign(system, { patiences, setPatience })
+  return Object.assign(system, { patiences, processes: processes({ setPatience }) })
 }
 
 interface Mortal {
