@@ -49,6 +49,35 @@ export const attempt = async <State>(
   return skipped
 }
 
+/** The enabled choice that comes before a step that is not enabled yet. It may take steps out of what is left of the schedule. */
+type First = (offered: readonly Choice[], wanted: Described, left: Described[]) => Choice | undefined
+
+/**
+ * The same. Before a step that is not enabled yet, others come first. What is skipped is not returned, because it may change
+ * what follows.
+ *
+ * @param firstMax a step waits for at most so many others
+ */
+const attemptAfter = async <State>(
+  executor: Executor<State>,
+  labels: readonly string[],
+  firstMax: number,
+  first: First,
+): Promise<void> => {
+  const left = labels.map(readLabel)
+  for (let wanted = left.shift(); wanted !== undefined; wanted = left.shift()) {
+    for (let waited = 0; waited <= firstMax && !executor.violation; waited++) {
+      const offered = executor.offered()
+      const similar = findSimilar(offered, wanted)
+      if (!similar && isHealthy(executor)) return goOnHealthy(executor)
+      const choice = similar ?? first(offered, wanted, left)
+      if (choice) await executor.execute(choice)
+      if (similar || !choice) break
+    }
+  }
+  await goOnHealthy(executor)
+}
+
 /**
  * A timer waits for at most so many steps. A node whose timer is gone would wait without end; with fewer, none could wait
  * for a node that ticks often.
@@ -62,27 +91,17 @@ const offeredMax = 1000
 
 /**
  * The same. If a timer must wait for messages to be delivered or for other timers, they come first, in the order in which
- * they are enabled. What is skipped is not returned, because it may change what follows.
+ * they are enabled.
  */
-export const attemptPromptly = async <State>(
+export const attemptPromptly = <State>(
   executor: Executor<State>,
   labels: readonly string[],
   sooner: readonly ChoiceKind[],
-): Promise<void> => {
-  for (const wanted of labels.map(readLabel)) {
-    for (let waited = 0; !executor.violation && waited <= soonerMax; waited++) {
-      const offered = executor.offered()
-      const similar = findSimilar(offered, wanted)
-      if (!similar && isHealthy(executor)) return goOnHealthy(executor)
-      const mayComeFirst = sooner.flatMap(kind => offered.filter(each => each.kind === kind))
-      const mayWait = wanted.kind === 'timer' && offered.length <= offeredMax
-      const choice = similar ?? (mayWait ? mayComeFirst[0] : undefined)
-      if (choice) await executor.execute(choice)
-      if (similar || !choice) break
-    }
-  }
-  await goOnHealthy(executor)
-}
+): Promise<void> =>
+  attemptAfter(executor, labels, soonerMax, (offered, wanted) => {
+    if (wanted.kind !== 'timer' || offered.length > offeredMax) return undefined
+    return sooner.flatMap(kind => offered.filter(each => each.kind === kind))[0]
+  })
 
 /** For one step of a schedule, at most so many timers fire that it does not have there. */
 const moreTimersMax = 10
@@ -91,23 +110,13 @@ const moreTimersMax = 10
  * The same where nodes drew other random numbers than in the schedule, so that their timers are due at other times: a timer
  * that must come before a step fires before it. If the schedule has one of that node later, it is that one.
  */
-export const attemptShifted = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
-  const left = labels.map(readLabel)
-  for (let wanted = left.shift(); wanted !== undefined; wanted = left.shift()) {
-    for (let more = 0; more <= moreTimersMax && !executor.violation; more++) {
-      const offered = executor.offered()
-      const similar = findSimilar(offered, wanted)
-      if (!similar && isHealthy(executor)) return goOnHealthy(executor)
-      const choice = similar ?? timerBefore(offered, wanted)
-      if (choice === undefined) break
-      const later = similar ? -1 : left.findIndex(each => isLike(choice, each))
-      if (later >= 0) left.splice(later, 1)
-      await executor.execute(choice)
-      if (similar) break
-    }
-  }
-  await goOnHealthy(executor)
-}
+export const attemptShifted = <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> =>
+  attemptAfter(executor, labels, moreTimersMax, (offered, wanted, left) => {
+    const timer = timerBefore(offered, wanted)
+    const later = timer ? left.findIndex(each => isLike(timer, each)) : -1
+    if (later >= 0) left.splice(later, 1)
+    return timer
+  })
 
 /** For a message, the timer of its sender; for a timer that a bound holds back, that which is due first. */
 const timerBefore = (offered: readonly Choice[], { kind, from }: Described): Choice | undefined => {
