@@ -6,12 +6,8 @@ import type { ExplorerOrder } from './searches/deviations/explorer.ts'
 import type { ExplorerSearch } from './searches/deviations/explorer-search.ts'
 import { Experience, type ExperienceOptions } from './searches/experience.ts'
 import { fruitfulSearch } from './searches/fruitful.ts'
-import { lateSearch } from './searches/late.ts'
 import type { LocalSearch } from './searches/local/local.ts'
 import type { SearchKind } from './searches/options.ts'
-import { patientSearch } from './searches/patient.ts'
-import { prioritySearch } from './searches/priority.ts'
-import { raceSearch } from './searches/race.ts'
 import {
   type DeviationCoverage,
   type Execution,
@@ -25,7 +21,7 @@ import {
 } from './searches/search.ts'
 import { type Depths, StagedSearch } from './searches/staged.ts'
 import { straightSearch } from './searches/straight.ts'
-import { weightedSearch } from './searches/weighted.ts'
+import { walkSearch } from './searches/walks.ts'
 import { BudgetSpent } from './system/budget.ts'
 import { Diverged, Unfaithful, UsageError } from './system/errors.ts'
 import { Random } from './system/random.ts'
@@ -156,10 +152,7 @@ export class Portfolio {
     this.#isBeside = mayBeside
     const round = () => Math.floor(this.#turns / this.#round.length)
     const all: Search[] = [
-      raceSearch(experience, round),
-      lateSearch(experience, round),
-      weightedSearch(experience, round),
-      prioritySearch(experience, round),
+      ...(['race', 'late', 'weighted', 'priority'] as const).map(name => walkSearch(name, experience, round)),
       fruitfulSearch(experience, round),
       this.#bounded,
       ...(this.#local ? [this.#local] : []),
@@ -171,7 +164,7 @@ export class Portfolio {
     const mine = all.filter(({ name }) => this.#round.includes(name) || others.includes(name))
     this.#mayWait = search === 'auto' || search === 'walk'
     this.#ofPatient = new Random(options.random.copy().seed())
-    const waiting = this.#mayWait ? [patientSearch(experience, round)] : []
+    const waiting = this.#mayWait ? [walkSearch('patient', experience, round)] : []
     const searches = [...(this.#straight ? [this.#straight] : []), ...mine, ...waiting]
     this.#searches = new Map(searches.map(each => [each.name, each]))
     this.#bandit = new Bandit(mine.map(({ name }) => name))

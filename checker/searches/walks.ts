@@ -23,20 +23,43 @@ export const surpriseWalk = (random: Random, chooser: ChooserName): Walk => {
   return { chooser, seed: random.seed(), length }
 }
 
-/** A search of independent walks, each from the initial state. */
-export const walkSearch = (
-  name: SearchName,
-  experience: Experience,
-  round: () => number,
-  walks: (random: Random) => readonly Walk[],
-): Search => {
+/**
+ * Number of straight steps before a late walk towards races begins. Some surprises do harm only after a system has run for a
+ * while.
+ */
+const warmUpLengths = [0, 0, 16, 32, 64, 128] as const
+
+/** A pause may take dozens of timers, so shorter patient walks would end in their first one. */
+const patientLengths = [128, 256] as const
+
+/** Searches of independent walks, each from the initial state: what each of their executions walks. See `choosers/`. */
+const walking = {
+  /** Towards races. */
+  race: random => [surpriseWalk(random, 'race')],
+  /** Towards races on slow links, after a straight beginning. */
+  late: random => {
+    const length = random.pick(warmUpLengths)
+    return [{ chooser: 'straight', seed: random.seed(), length }, surpriseWalk(random, 'late race')]
+  },
+  /** Choices weigh by kind, in each walk otherwise. */
+  weighted: random => [surpriseWalk(random, 'swarm')],
+  /** By random priorities: probabilistic concurrency testing. */
+  priority: random => [surpriseWalk(random, 'priorities')],
+  /** Nodes wait for long between conversations. */
+  patient: random => {
+    const length = random.pick(patientLengths)
+    return [{ chooser: 'long waits', seed: random.seed(), length }]
+  },
+} as const satisfies { readonly [Name in SearchName]?: (random: Random) => readonly Walk[] }
+
+export const walkSearch = (name: keyof typeof walking, experience: Experience, round: () => number): Search => {
   const counted = new Counted(name, experience.met)
   return {
     name,
     next: () => {
       // A given schedule was recorded with variant 0.
       const variant = experience.hasBegin ? 0 : variantIn(round())
-      return experience.executionOf({ search: name, variant, walks })
+      return experience.executionOf({ search: name, variant, walks: walking[name] })
     },
     learn: (_, came) => {
       if ('schedule' in came) counted.count(came)
