@@ -10,7 +10,7 @@ const files: Readonly<Record<string, string>> = {
   cli: 'emulate-settings in-common step-pattern',
   docker: 'compose',
   harness: 'call-content config filters first-difference instruction neighbourhoods notes periods rewind-units',
-  'harness/held': 'table',
+  'harness/held': 'cpu-limit table',
   'harness/timed': 'connections flow links measurements reach standstills time-copy wiring',
   proxy: 'dissect network network-mark outbox packet routers segment-lengths tcp up-hosts',
   'proxy/forwarding': 'cross-traffic pipe router time-to-live',

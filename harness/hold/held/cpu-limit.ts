@@ -55,6 +55,8 @@ export class CpuLimit {
 
   /** The node that exceeds the limit, and what it has used. Call it repeatedly. */
   exceeding(): Unsettled | undefined {
+    // Clients are attended although all nodes have ended.
+    if (this.#nodes.length === 0) return undefined
     for (const node of this.#nodes) {
       if (node.spinner !== undefined) return { node, cpuMs: undefined, spinner: node.spinner }
       // The first check may come after a whole turn, which counts nevertheless.
