@@ -178,6 +178,15 @@ export const kinds = {
   },
 } as const satisfies Readonly<Record<string, Kind>>
 
+/** What is no step, and is shown beside them. */
+export const prediction = {
+  happens: 'a violation is predicted',
+  glyph: [
+    ['hollow', 'M0 -7L7 0L0 7L-7 0Z'],
+    ['line thick', 'M0 -4V1M0 2.6V4'],
+  ],
+} as const satisfies Pick<Kind, 'happens' | 'glyph'>
+
 export type ChoiceKind = keyof typeof kinds
 
 type OfRole<Wanted extends Role> = {

@@ -166,6 +166,19 @@ export interface Sample {
 export interface RecordedVerdict extends Verdict {
   /** Progress of the search; absent in older traces, and if nothing was searched for. */
   readonly growth?: readonly Sample[]
+  /** What was predicted from states of a run; absent in an older trace, and if nothing was. */
+  readonly predicted?: readonly RecordedPrediction[]
+}
+
+/** A violation that was predicted, and told. */
+export interface RecordedPrediction {
+  /** Of the run, from which the violation is ahead. */
+  readonly step: number
+  /** `safety neverOversold`. */
+  readonly what: string
+  /** On the way there. */
+  readonly steps: number
+  readonly deviations: number
 }
 
 /** Addition to a line if some executions do not count, with the reason of the first; empty if all count. */

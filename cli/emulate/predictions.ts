@@ -2,6 +2,7 @@ import { headline } from '../../checker/cells/violation.ts'
 import { counted } from '../../checker/system/brief.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { inSeconds } from '../../checker/system/show.ts'
+import type { RecordedPrediction } from '../../checker/verdict/verdict.ts'
 import type { Filters } from '../../harness/steering/filters.ts'
 import type { Foreseen } from '../../harness/steering/outlook.ts'
 import { describe, type PredictionCounts, type Outcome as Round } from '../../harness/steering/predictor.ts'
@@ -73,6 +74,7 @@ export class Predictions {
   readonly #run: Pick<SearchedRun, 'config' | 'out' | 'trace' | 'seed'>
   readonly #how: PredictionsOptions
   readonly #found: FoundBesides[] = []
+  readonly #told: RecordedPrediction[] = []
   /** To be recorded at the end. */
   #later: readonly (readonly [Beginning, Foreseen])[] = []
   #failures = 0
@@ -92,6 +94,11 @@ export class Predictions {
   get results(): Predicted {
     const { rounds, inputs, transitions, seconds } = this.#counts()
     return { rounds, inputs, transitions, seconds, found: this.#found }
+  }
+
+  /** What was told so far. */
+  get told(): readonly RecordedPrediction[] {
+    return this.#told
   }
 
   get notes(): string[] {
@@ -135,6 +142,7 @@ export class Predictions {
     const recorded = records === 'at once' ? await this.#record(from, foreseen) : undefined
     if (records === 'at the end') this.#later = [...this.#later, [from, foreseen]]
     if (signal.aborted || (recorded === undefined && foreseen.kind === 'liveness')) return
+    this.#told.push({ step: from.step, what: describe(foreseen), steps: labels.length, deviations })
     const way = `in ${counted(labels.length, 'step')}, ${counted(deviations, 'deviation')}`
     const where = recorded?.trace ? `: ${recorded.trace}` : ''
     process.stderr.write(`lastnail: at ${inSeconds(from.atMs)}, ${way}: ${describe(foreseen)}${where}\n`)

@@ -192,11 +192,13 @@ export const emulateInTime = (
       const again = { ...timing, timesMs, inputs: actionsOf(inputs) }
       const concluded = violation ? await confirmed(violation, labels, () => (cluster = open(again)), system) : measured
       const came = { ...verdictOf(concluded), seed, hash, notes, repeated: violation !== undefined }
-      writing.try(() => writer.end({ verdict: { ...unsearched, ...came } }))
+      const told = predictions?.told ?? []
+      const foretold = told.length > 0 && { predicted: told }
+      writing.try(() => writer.end({ verdict: { ...unsearched, ...came, ...foretold } }))
       writer.close()
       if (!signal.aborted) await predictions?.end()
       // A violation found by a search is not part of the run itself.
-      const told = verdictOf(
+      const concluding = verdictOf(
         (violation ? undefined : foundBesides(predictions?.results.found ?? besides?.searched.found)) ?? concluded,
       )
       const searched = besides && { searched: besides.searched }
@@ -207,7 +209,15 @@ export const emulateInTime = (
       const isDrawn = drawing.problem === undefined
       const files = { trace, plot: isDrawn ? plot : null }
       return {
-        summary: { ...measured, ...told, ...searched, ...predicted, notes, seconds: secondsSince(begun), ...files },
+        summary: {
+          ...measured,
+          ...concluding,
+          ...searched,
+          ...predicted,
+          notes,
+          seconds: secondsSince(begun),
+          ...files,
+        },
         unwritten: [writing, drawing].flatMap(({ problem }) => problem ?? []),
       }
     } finally {

@@ -1,3 +1,4 @@
+import { counted } from '../../checker/system/brief.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
 import type { RecordedVerdict } from '../../checker/verdict/verdict.ts'
 import { describeCall } from './calls.ts'
@@ -28,6 +29,13 @@ export const verdictOf = ({ end }: Trace): RecordedVerdict | undefined => {
   return typeof verdict?.message === 'string' ? verdict : undefined
 }
 
+/** What was predicted from states of a run, in words. */
+export const predictionsIn = (trace: Trace): readonly { readonly step: number; readonly said: string }[] =>
+  (verdictOf(trace)?.predicted ?? []).map(({ step, what, steps, deviations }) => ({
+    step,
+    said: `${what} is predicted in ${counted(steps, 'step')}, ${counted(deviations, 'deviation')}`,
+  }))
+
 /** A short remark on a step. Lists of badges have the most important first. */
 export interface Badge {
   readonly tone: 'bad' | 'good' | 'plain'
@@ -46,6 +54,7 @@ export const badgesOf = (story: Story, step: number): Badge[] => {
   } else if (verdict?.verdict === 'violated' && step === decisive)
     add('bad', verdict.property ? `violates ${verdict.property}` : `${verdict.kind}`)
   for (const { kind, node } of main.steps[step]!.findings) add('bad', `${kind} of ${node}`)
+  for (const prediction of predictionsIn(main.trace)) if (prediction.step === step) add('plain', prediction.said)
   if (step === comparison?.firstDifference && step !== decisive) add('plain', 'first difference')
   return [...badges, ...valueBadges(story, main, step), ...answerBadges(main, step)]
 }

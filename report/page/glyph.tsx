@@ -1,13 +1,23 @@
-import { glyphOf, roleOf, type Stroke } from '../../checker/happening/kinds.ts'
+import { glyphOf, prediction, roleOf, type Stroke } from '../../checker/happening/kinds.ts'
 import type { ChoiceKind } from '../../checker/system/system.ts'
 
-/** The mark of a step on its node's line. */
-export const Glyph = ({ kind, x, y }: { kind: ChoiceKind | 'start'; x: number; y: number }) => (
-  <g class={`glyph ${kind} ${kind === 'start' ? '' : roleOf(kind)}`} transform={`translate(${x} ${y})`}>
-    {(kind === 'start' ? start : glyphOf(kind)).map(([look, path]) => (
+/** What has a mark: a kind of step, and what is none. */
+export type Marked = ChoiceKind | 'start' | 'prediction'
+
+/** The mark of a step on its node's line, or of what is shown beside them. */
+export const Glyph = ({ kind, x, y }: { kind: Marked; x: number; y: number }) => (
+  <g class={`glyph ${kind} ${isStep(kind) ? roleOf(kind) : ''}`} transform={`translate(${x} ${y})`}>
+    {strokesOf(kind).map(([look, path]) => (
       <path key={path} d={path} class={look} />
     ))}
   </g>
 )
+
+const isStep = (kind: Marked): kind is ChoiceKind => kind !== 'start' && kind !== 'prediction'
+
+const strokesOf = (kind: Marked): readonly Stroke[] => {
+  if (isStep(kind)) return glyphOf(kind)
+  return kind === 'start' ? start : prediction.glyph
+}
 
 const start: readonly Stroke[] = [['hollow', 'M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z']]

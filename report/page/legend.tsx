@@ -1,5 +1,5 @@
-import { allKinds, kinds } from '../../checker/happening/kinds.ts'
-import { Glyph } from './glyph.tsx'
+import { allKinds, kinds, prediction } from '../../checker/happening/kinds.ts'
+import { Glyph, type Marked } from './glyph.tsx'
 
 const fates = [
   ['delivered', 'M2 4L34 12', 'delivered'],
@@ -18,18 +18,23 @@ const keys: readonly (readonly [string, string])[] = [
   ['/', 'search'],
 ]
 
+const explained: readonly (readonly [Marked, string])[] = [
+  ...allKinds.map(kind => [kind, kinds[kind].happens] as const),
+  ['prediction', prediction.happens],
+]
+
 /** What the marks mean and what the keys do. */
 export const Legend = () => (
   <details class="legend">
     <summary>Legend and keys</summary>
     <div>
       <ul>
-        {allKinds.map(kind => (
+        {explained.map(([kind, happens]) => (
           <li key={kind}>
             <svg width="36" height="18" aria-hidden="true">
               <Glyph kind={kind} x={18} y={9} />
             </svg>
-            {kinds[kind].happens}
+            {happens}
           </li>
         ))}
       </ul>

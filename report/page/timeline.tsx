@@ -2,7 +2,9 @@ import { useMemo } from 'preact/hooks'
 import { isFault, isRepair } from '../../checker/happening/kinds.ts'
 import type { ChoiceKind } from '../../checker/system/system.ts'
 import type { Execution } from '../model/execution.ts'
+import { notableIn } from '../model/notable.ts'
 import type { Story } from '../model/story.ts'
+import { Glyph } from './glyph.tsx'
 import { executionOn, type Selection } from './selection.ts'
 
 interface TimelineProps {
@@ -31,6 +33,7 @@ export const Timeline = ({ story, selection, select }: TimelineProps) => {
         <path class="tick fault" d={marks.fault} />
         {selection.side === 'main' && <path class="decisive" d={`M${x(story.decisive)} 0V${height}`} />}
       </svg>
+      <Notable execution={execution} select={step => select({ ...selection, step })} />
       <input
         type="range"
         min={0}
@@ -44,6 +47,25 @@ export const Timeline = ({ story, selection, select }: TimelineProps) => {
   )
 }
 
+/** Predictions and what steering did, each with its mark. */
+const Notable = ({ execution, select }: { readonly execution: Execution; select(step: number): void }) => {
+  const notable = useMemo(() => notableIn(execution), [execution])
+  if (notable.length === 0) return null
+  return (
+    <ul class="notable" aria-label="Predictions and steering">
+      {notable.map(({ kind, step, said }) => (
+        <li key={`${kind} ${step}`} style={{ left: `${(100 * xOf(execution, step)) / width}%` }}>
+          <button type="button" title={said} aria-label={`step ${step}: ${said}`} onClick={() => select(step)}>
+            <svg width="16" height="16" aria-hidden="true">
+              <Glyph kind={kind} x={8} y={8} />
+            </svg>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 type Row = 'deliver' | 'timer' | 'client' | 'fault'
 
 const rows: Readonly<Record<Row, readonly [number, number]>> = {
@@ -53,7 +75,9 @@ const rows: Readonly<Record<Row, readonly [number, number]>> = {
   fault: [0, 10],
 }
 
-const rowOf = (kind: ChoiceKind): Row => {
+/** Undefined for what has a mark of its own. */
+const rowOf = (kind: ChoiceKind): Row | undefined => {
+  if (kind === 'steer') return undefined
   if (kind === 'timer' || kind === 'client') return kind
   return isFault(kind) || isRepair(kind) ? 'fault' : 'deliver'
 }
@@ -72,7 +96,7 @@ const marksOf = (execution: Execution, property: string | undefined) => {
     const x = xOf(execution, index)
     if (choice) {
       const row = rowOf(choice.kind)
-      marks[row].add(`M${x} ${rows[row][0]}V${rows[row][1]}`)
+      if (row) marks[row].add(`M${x} ${rows[row][0]}V${rows[row][1]}`)
     }
     if (property !== undefined && execution.holdsAfter(property, index))
       marks.holds.add(`M${x} ${height - 2}H${Math.max(x + 1, xOf(execution, index + 1))}`)

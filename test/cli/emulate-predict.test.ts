@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { readTrace } from '../../checker/trace/read.ts'
+import type { RecordedVerdict } from '../../checker/verdict/verdict.ts'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 
 const give = `
@@ -56,6 +59,13 @@ test('what may come is predicted beside a run, told at once, and executed from t
     },
   })
   expect(stderr).toMatch(/^lastnail: at 1 s, in \d+ steps, \d+ deviations?: safety noneMissing: .*\.trace$/m)
+  const { verdict } = readTrace(join(directory, summary.trace)).end! as { verdict: RecordedVerdict }
+  const told = [...stderr.matchAll(/in (\d+) steps, (\d+) deviations?: (safety \w+)/g)]
+  expect(verdict.predicted).toEqual(
+    told.map(([, steps, deviations, what]) => {
+      return { step: expect.any(Number), what, steps: Number(steps), deviations: Number(deviations) }
+    }),
+  )
   const [found] = summary.predictions.found
   expect(await lastnail(directory, 'replay', found.trace)).toMatchObject({ code: 1 })
 })

@@ -2,9 +2,9 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSyn
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { kinds } from '../../checker/happening/kinds.ts'
+import { kinds, prediction } from '../../checker/happening/kinds.ts'
 import { pageOf } from '../../report/html.ts'
 import { reportPath, writeReport } from '../../report/report.ts'
 import { hasBrowser, inPage, launch } from './browser.ts'
@@ -73,9 +73,43 @@ describe.skipIf(!hasBrowser)('in a browser (needs chromium)', () => {
   test('its legend explains every kind of step, with a mark each', () =>
     inPage(browser, reportOf('transport.trace'), async page => {
       const lines = page.locator('details.legend ul').first().locator('li')
-      expect(await lines.allTextContents()).toEqual(Object.values(kinds).map(({ happens }) => happens))
-      expect(await lines.locator('.glyph:has(path)').count()).toBe(Object.keys(kinds).length)
+      const explained = [...Object.values(kinds), prediction].map(({ happens }) => happens)
+      expect(await lines.allTextContents()).toEqual(explained)
+      expect(await lines.locator('.glyph:has(path)').count()).toBe(explained.length)
     }))
+
+  test('predictions and steering have marks on its time axis, which lead to their steps', () => {
+    const trace = syntheticTrace(100)
+    const label = 'steer lose n1→n2 #1'
+    const steps = trace.steps.map(step =>
+      step.index === 60 ? { ...step, choice: { kind: 'steer' as const, node: 'n2', label } } : step,
+    )
+    const predicted = [{ step: 20, what: 'safety quiet', steps: 4, deviations: 1 }]
+    const end = { verdict: { ...(trace.end!.verdict as object), predicted } }
+    const path = join(directory, 'steered.html')
+    writeFileSync(path, pageOf({ ...trace, steps, end }))
+    return inPage(browser, path, async page => {
+      const marks = page.getByRole('list', { name: 'Predictions and steering' }).getByRole('button')
+      expect(await marks.evaluateAll(all => all.map(mark => mark.ariaLabel))).toEqual([
+        'step 20: safety quiet is predicted in 4 steps, 1 deviation',
+        `step 60: ${label}`,
+      ])
+      expect(await marks.locator('.glyph').evaluateAll(all => all.map(glyph => glyph.classList[1]))).toEqual([
+        'prediction',
+        'steer',
+      ])
+      const boxOf = async (place: Locator) => (await place.boundingBox())!
+      const axis = await boxOf(page.locator('.timeline svg').first())
+      const places = [await boxOf(marks.first()), await boxOf(marks.last())]
+      const shares = places.map(({ x, width }) => (x + width / 2 - axis.x) / axis.width)
+      expect(shares.map(share => Math.round(50 * share))).toEqual([10, 30])
+      await marks.first().click()
+      expect(await heading(page).textContent()).toContain('Step 20 of 100')
+      expect(await details(page).textContent()).toContain('safety quiet is predicted in 4 steps, 1 deviation')
+      await marks.last().click()
+      expect(await heading(page).textContent()).toContain('Step 60 of 100')
+    })
+  })
 
   test('it opens at the critical transition, and says what died of what', () =>
     inPage(browser, reportOf('transport.trace'), async page => {
