@@ -1,6 +1,7 @@
 import type { Random } from '../system/random.ts'
 import type { Choice } from '../system/system.ts'
 import type { Chooser } from './chooser.ts'
+import { maybeApart } from './frames-apart.ts'
 import { Origins } from './origins.ts'
 import { SlowWays } from './slow-ways.ts'
 import { Hunt, type Surprises } from './surprise.ts'
@@ -14,7 +15,8 @@ import { type Weights, weighted } from './weights.ts'
  * concurrency testing: Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010). In a quarter of the walks timers and
  * calls also happen during a burst. A walk has three bursts or more, because its start is the most expensive part.
  *
- * If some links are slow, whole bursts overtake the messages on them.
+ * If some links are slow, whole bursts overtake the messages on them. In half of the walks, what was written together
+ * arrives apart.
  *
  * Choices with a budget (overlaps, divided messages, faults) are taken seldom, and preferably where activities meet: see `Hunt`.
  */
@@ -25,7 +27,7 @@ export const racing = (
   ways = new SlowWays(random, 0),
 ): Chooser => {
   const start = weighted(random, { ...weights, deliver: 0, overlap: 0, divide: 0, fault: 0 })
-  const deliver = random.below(2) === 0 ? inAnyOrder(random) : byPriority(random)
+  const deliver = maybeApart(random, random.below(2) === 0 ? inAnyOrder(random) : byPriority(random))
   const origins = new Origins()
   const hunt = new Hunt(random, surprises, origins)
   const early = random.below(4) > 0 ? 0 : 0.02 * 15 ** random.next()
@@ -46,7 +48,7 @@ export const racing = (
     }
     const begun = burst.isOver ? undefined : burst.start(enabled, start)
     const inBetween = () => (random.next() < early ? start(enabled) : undefined)
-    return begun ?? inBetween() ?? deliver(deliveries)
+    return begun ?? inBetween() ?? deliver(deliveries, enabled)
   }
 
   return enabled => {

@@ -44,7 +44,7 @@ export interface SystemDefinition<Name extends string = string, State = any> {
   /** How often in one execution two inputs may enter a node in the same step; 1 by default. */
   readonly overlap?: number | undefined
   /**
-   * How often in one execution what a node wrote together, several frames of `messages`, may arrive in two steps; 1 by
+   * How often in one execution what a node wrote together, several frames of `messages`, may arrive in two steps; 4 by
    * default.
    */
   readonly divide?: number | undefined

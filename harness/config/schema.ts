@@ -451,7 +451,7 @@ export const systemSchema = fields(
     goal: goals,
     faults: faults.prefault({}),
     overlap: budget.default(1),
-    divide: budget.default(1),
+    divide: budget.default(4),
     clocks: clocks.default({ skew: 'independent', start: undefined }),
     delay: duration.optional(),
     weights: weights.prefault({}),

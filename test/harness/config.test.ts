@@ -72,7 +72,7 @@ describe('a right definition', () => {
         pause: undefined,
       },
       overlap: 1,
-      divide: 1,
+      divide: 4,
       clockSkewMsMax: Number.POSITIVE_INFINITY,
       delayMsMax: Number.POSITIVE_INFINITY,
       weights: defaultWeights,
