@@ -8,8 +8,8 @@ export default defineConfig({
     // Real-process tests hold processes by ptrace from the thread that started them: a process for each file, not a thread.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     reporters: ['default', './test/summary.ts'],
     projects: [
       {
