@@ -6,10 +6,13 @@ import { type AnyLinkChange, describeLink, describeWay, kindOfChange, type WayCh
  * and measurements read this table; those who carry it out have a function for each row.
  */
 
-/** How a node leaves: `stop` asks the process to end, `kill` ends it, `cut` takes away its links and lets it run. */
-export type Manner = 'stop' | 'kill' | 'cut'
+/**
+ * How a node leaves: `stop` asks the process to end, `kill` ends it, `cut` takes away its links and lets it run, `power`
+ * ends it with its kernel, so that nobody tells its peers.
+ */
+export type Manner = 'stop' | 'kill' | 'cut' | 'power'
 
-export const manners = ['stop', 'kill', 'cut'] as const satisfies readonly Manner[]
+export const manners = ['stop', 'kill', 'cut', 'power'] as const satisfies readonly Manner[]
 
 /** What each says besides its name. */
 export interface Happenings<Pipe = object, LinkChange = AnyLinkChange> {
@@ -103,6 +106,7 @@ export const happenings = {
       stop: { about: 'asks a program to end', says: { manner: 'stop' } },
       kill: { about: 'ends a node at once', says: { manner: 'kill' } },
       cut: { about: 'takes away a node’s links', says: { manner: 'cut' } },
+      power: { about: 'cuts a node’s power: it tells its peers nothing', says: { manner: 'power' } },
     },
   },
   restart: {

@@ -118,9 +118,9 @@ const leave = (stage: Stage, node: Node, manner: Manner): Done => {
     return connect(stage)
   }
   if (!node.isAlive) return nothing()
-  if (manner === 'kill') {
+  if (manner === 'kill' || manner === 'power') {
     time!.hasLeft(node.name)
-    node.kill(stage.runner, 'reset')
+    node.kill(stage.runner, manner === 'kill' ? 'reset' : 'nothing')
     return { findings: [], touched: [node] }
   }
   time!.leaves(node.name)

@@ -119,19 +119,23 @@ export class NativeCluster {
     await node.start(this.#reap)
   }
 
-  /** With `stop` and `kill`, resolves when it has ended. */
+  #cut(node: NativeNode): Promise<void> {
+    this.#isCut.add(node)
+    this.#reach.cutNode(this.#indexOf(node), true)
+    return this.#apply()
+  }
+
+  /** Unless it is only cut, resolves when it has ended. */
   async leave(name: string, manner: Manner): Promise<void> {
     const node = this.node(name)
-    if (manner === 'cut') {
-      this.#isCut.add(node)
-      this.#reach.cutNode(this.#indexOf(node), true)
-      return this.#apply()
-    }
+    if (manner === 'cut') return this.#cut(node)
     await node.settled()
     if (!node.isAlive) return
+    // What its kernel says at the end of its program is lost.
+    if (manner === 'power') await this.#cut(node)
     const end = new Promise<void>(resolve => this.#leaving.set(node, resolve))
-    if (manner === 'kill') node.kill()
-    else node.stop()
+    if (manner === 'stop') node.stop()
+    else node.kill()
     const killing = setTimeout(() => node.kill(), graceMs)
     // A child may have ended before there was a listener.
     const looking = setInterval(this.#reap, 20 * pollMs)

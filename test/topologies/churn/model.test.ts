@@ -41,7 +41,7 @@ describe('Poisson', () => {
     const leaves = plan.events.flatMap(event => (event.does === 'leave' ? [event] : []))
     const isOften = (count: number, share: number) =>
       expect(Math.abs(count - leaves.length * share)).toBeLessThan(5 * Math.sqrt(leaves.length * share * (1 - share)))
-    for (const manner of manners) isOften(leaves.filter(leave => leave.manner === manner).length, 1 / 3)
+    for (const manner of manners) isOften(leaves.filter(leave => leave.manner === manner).length, 1 / manners.length)
     for (const node of names(10)) isOften(leaves.filter(leave => leave.node === node).length, 1 / 10)
   })
 })

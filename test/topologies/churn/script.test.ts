@@ -34,7 +34,7 @@ describe('script', () => {
     ['1s crash n1', /^line 1: expected "join NODE", .* or "resume NODE", found "crash n1"$/],
     ['1s', /^line 1: expected "join NODE", /],
     ['1s join', /^line 1: expected "join NODE", .* found "join"$/],
-    ['1s leave n1 softly', 'line 1: expected to leave by stop, kill, cut, found "softly"'],
+    ['1s leave n1 softly', 'line 1: expected to leave by stop, kill, cut, power, found "softly"'],
     ['1s join n1', 'events[0]: "n1" cannot join, it is there'],
     ['1s leave n3', 'events[0]: "n3" cannot leave, it is away'],
     ['1s partition n1,n9', 'events[0]: there is no node "n9"'],
@@ -58,7 +58,7 @@ describe('plan', () => {
     ],
     [
       '{"nodes":["a"],"initial":["a"],"events":[{"atMs":1,"does":"leave","node":"a","manner":"rm"}]}',
-      'events[0].manner: expected stop, kill or cut, found "rm"',
+      'events[0].manner: expected stop, kill, cut or power, found "rm"',
     ],
     [
       '{"nodes":["a"],"initial":[],"events":[{"atMs":1,"does":"jump"}]}',
