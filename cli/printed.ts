@@ -395,6 +395,14 @@ const emulated: z.ZodType<Summary> = z.strictObject({
       transitions: count.describe('steps in memory'),
       seconds: amount,
       behindMs: amount.optional().describe('at the pace real: how far the predictor was behind the run at most'),
+      filters: z
+        .strictObject({
+          inTime: count.describe('rounds whose filters were known before they were to be on'),
+          late: count.describe('rounds whose filters were known later'),
+          lateMs: amount.describe('by how much at most'),
+        })
+        .optional()
+        .describe('at the pace real, if it was steered: the rounds that had something to prevent'),
       found: foundBesides,
     })
     .optional()

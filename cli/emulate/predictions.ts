@@ -21,6 +21,8 @@ export interface Predicted {
   readonly seconds: number
   /** At the pace `real`: by how many milliseconds the predictor was behind the run at most. */
   readonly behindMs?: number
+  /** At the pace `real`, if the run is steered: when what is to be prevented was known. */
+  readonly filters?: FilterTimes
   /** Violations that were predicted, and executed again from the run's start; with `--predict` alone. */
   readonly found: readonly FoundBesides[]
 }
@@ -28,6 +30,15 @@ export interface Predicted {
 /** What is predicted begins at states of the run, which needs nodes that are held. */
 export const predictsFromStates = (): UsageError =>
   new UsageError('--predict begins at states of the run, which at the pace native are not known')
+
+/** Of the rounds that had something to prevent. */
+export interface FilterTimes {
+  /** It was known before it was to be prevented. */
+  readonly inTime: number
+  readonly late: number
+  /** By how many milliseconds at most. */
+  readonly lateMs: number
+}
 
 /** A search ends after so much, whatever time it takes: it comes to the same on any machine. */
 export const predictionMax = { inputsMax: 500, transitionsMax: 50_000 }
@@ -77,6 +88,7 @@ export class Predictions {
   readonly #told: RecordedPrediction[] = []
   /** To be recorded at the end. */
   #later: readonly (readonly [Beginning, Foreseen])[] = []
+  #filters: FilterTimes = { inTime: 0, late: 0, lateMs: 0 }
   #failures = 0
   #failure = ''
 
@@ -94,6 +106,10 @@ export class Predictions {
   get results(): Predicted {
     const { rounds, inputs, transitions, seconds } = this.#counts()
     return { rounds, inputs, transitions, seconds, found: this.#found }
+  }
+
+  get filters(): FilterTimes {
+    return this.#filters
   }
 
   /** What was told so far. */
@@ -119,15 +135,29 @@ export class Predictions {
     ]
   }
 
-  /** Takes what a round has come to. */
-  async take(from: Beginning, { foreseen, suspected, filters: next }: Round): Promise<void> {
+  /**
+   * Takes what a round has come to.
+   *
+   * @param nowMs the run's clock, which may have gone on since the round began
+   */
+  async take(from: Beginning, { foreseen, suspected, filters: next }: Round, nowMs = from.atMs): Promise<void> {
     const { filters, signal, records } = this.#how
     if (signal.aborted) return
-    filters?.put(next, from.atMs + filterAfterMs)
+    const onMs = from.atMs + filterAfterMs
+    filters?.put(next, onMs)
+    if (next.length > 0) this.#time(nowMs - onMs)
     for (const each of foreseen) if (each.isNew) await this.#tell(from, each)
     const [dead] = suspected
     if (records === 'at once' && foreseen.length === 0 && dead)
       await this.#tell(from, { ...dead, kind: 'liveness', property: dead.what })
+  }
+
+  #time(lateMs: number): void {
+    const { inTime, late, lateMs: most } = this.#filters
+    this.#filters =
+      lateMs <= 0
+        ? { ...this.#filters, inTime: inTime + 1 }
+        : { inTime, late: late + 1, lateMs: Math.max(most, lateMs) }
   }
 
   /** Records what is left to record. */

@@ -4,7 +4,7 @@ import type { Run } from '../../harness/emulation/run.ts'
 import { notSteered } from '../../harness/steering/counts.ts'
 import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'
 import type { Counts } from '../../proxy/forwarding/counters.ts'
-import type { Predicted } from './predictions.ts'
+import type { FilterTimes, Predicted } from './predictions.ts'
 import type { FoundBesides, Searched } from './search-besides.ts'
 
 /** Distribution of measurements in milliseconds; undefined if there are none. */
@@ -255,12 +255,20 @@ const describeSteering = ({ steered, immediate, missed }: Summary): string[] =>
 
 const describePredicted = ({ predictions: predicted, predicted: times }: Summary): string[] => {
   if (predicted === undefined) return []
-  const { rounds, inputs, transitions, seconds, behindMs, found } = predicted
+  const { rounds, inputs, transitions, seconds, behindMs, filters, found } = predicted
   const behind = behindMs === undefined ? '' : `, at most ${inSeconds(behindMs)} behind the run`
   return [
     `  predicted in ${counted(rounds, 'round')}: ${counted(inputs, 'input')} of nodes and ${counted(transitions, 'step')} in memory in ${seconds.toFixed(1)} s, ${counted(times, 'violation')}${behind}`,
+    ...describeFilters(filters),
     ...found.map(each => `  predicted ${describeFound(each)}`),
   ]
+}
+
+const describeFilters = (filters: FilterTimes | undefined): string[] => {
+  if (filters === undefined) return []
+  const { inTime, late, lateMs } = filters
+  const most = late > 0 ? `, by ${inSeconds(lateMs)} at most` : ''
+  return [`  what to prevent was known in time in ${counted(inTime, 'round')}, late in ${late}${most}`]
 }
 
 const describeFound = ({ step, atMs, kind, property, trace }: FoundBesides): string =>

@@ -135,7 +135,7 @@ export const emulateInTime = (
         else
           follower = new Follower(
             { file: config.path, seed, clocksStart, timing, cpu: otherOf(cpus), everyMs, isSteered },
-            { cpus, onRound: (from, round) => void taking.take(from, round) },
+            { cpus, onRound: (from, round) => void taking.take(from, round, run!.elapsedMs) },
           )
       }
       const reader = new StepReader(cluster, system.properties)
@@ -203,7 +203,11 @@ export const emulateInTime = (
       )
       const searched = besides && { searched: besides.searched }
       const predicted = predictions && {
-        predictions: { ...predictions.results, ...(follower && { behindMs: follower.behindMsMax }) },
+        predictions: {
+          ...predictions.results,
+          ...(follower && { behindMs: follower.behindMsMax }),
+          ...(follower && filters && { filters: predictions.filters }),
+        },
         predicted: (follower ?? inPlace!).counts.predicted,
       }
       const isDrawn = drawing.problem === undefined

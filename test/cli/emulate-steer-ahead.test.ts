@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { copyOfFixtures, lastnail } from './lastnail.ts'
+import { copyOfFixtures, lastnail, start } from './lastnail.ts'
 
 const programs = {
   'give.cjs': `
@@ -9,6 +9,7 @@ const programs = {
     let number = 0
     const giving = setInterval(() => {
       number += 1
+      if (process.env.BY === 'again') number = Math.min(number, 9)
       if (number === 10) clearInterval(giving)
       console.log(JSON.stringify({ given: number }))
       if (process.env.BY !== 'tcp') socket.send(String(number), 7000, process.env.TO)
@@ -79,6 +80,59 @@ test('nothing is prevented if a violation is predicted then too', { timeout: 120
   const { code, summary } = await emulate('itself', 9, '--steer', 'predict', '--every', '3s', '--for', '5s')
   expect({ code, summary }).toMatchObject({ code: 1, summary: { steered: 0, missed: 0, predicted: 1 } })
   expect(summary.notes).toContain('against 1 prediction nothing was prevented: a violation was predicted then too')
+})
+
+test('what is sent again and again is prevented in three rounds, then given up, and a line says so', {
+  timeout: 120_000,
+}, async () => {
+  const args = ['--steer', 'predict', '--every', '1s', '--for', '9s']
+  const { code, summary, said } = await emulate('again', 9, ...args)
+  expect({ code, summary }).toMatchObject({ code: 1, summary: { verdict: 'violated', property: 'neverBad' } })
+  expect(summary.steered).toBeGreaterThanOrEqual(3)
+  expect(said.filter(line => line.includes('would starve'))).toEqual([
+    expect.stringMatching(
+      /neverBad is predicted behind giver→taker #\d+ 1 byte :7000 "9" again, which is not kept from/,
+    ),
+  ])
+})
+
+test('at the pace real what a process foresees is prevented, however late the machine is', {
+  timeout: 240_000,
+}, async () => {
+  // Each life of the giver sends a 9 once, after 4.5 s.
+  const lives = Array.from({ length: 20 }, (_, life) => [
+    `${9 * (life + 1)}s leave giver kill`,
+    `${9 * (life + 1) + 0.5}s join giver`,
+  ])
+  const files = { ...programs, 'never.config.ts': never('udp', 9), 'lives.txt': `${lives.flat().join('\n')}\n` }
+  const { directory, remove } = copyOfFixtures(files)
+  onTestFinished(remove)
+  const args = [
+    '--pace',
+    'real',
+    '--for',
+    '180s',
+    '--churn',
+    'lives.txt',
+    '--steer',
+    'predict',
+    '--every',
+    '1s',
+    '--json',
+  ]
+  const running = start(directory, ['emulate', 'never.config.ts', ...args])
+  onTestFinished(() => void running.kill('SIGKILL'))
+  let said = ''
+  running.stderr!.setEncoding('utf8').on('data', text => (said += text))
+  const prevented = /neverBad is predicted behind giver→taker #\d+ 1 byte :7000 "9": .* is lost$/m
+  await expect.poll(() => said, { timeout: 200_000, interval: 200 }).toMatch(prevented)
+  running.kill('SIGINT')
+  const { stdout } = await running
+  const summary = JSON.parse(String(stdout).trim().split('\n').at(-1)!)
+  expect(summary.steered).toBeGreaterThan(0)
+  const { inTime, late, lateMs } = summary.predictions.filters
+  expect(inTime + late).toBeGreaterThan(0)
+  expect(lateMs > 0).toBe(late > 0)
 })
 
 test('a run in which nothing can go wrong is the same when it is steered', { timeout: 120_000 }, async () => {

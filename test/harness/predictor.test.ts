@@ -1,0 +1,87 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { Executor } from '../../checker/cells/executor.ts'
+import { due } from '../../checker/choosers/due.ts'
+import { Cluster } from '../../harness/cluster.ts'
+import { always, type GlobalState, jsonLines, resolveSystem } from '../../harness/config/config.ts'
+import { Outlook } from '../../harness/steering/outlook.ts'
+import { Predictor } from '../../harness/steering/predictor.ts'
+import { inTime } from '../../harness/timed/timed-system.ts'
+import { meshTiming } from './timed/mesh.ts'
+
+const give = `
+  const socket = require('node:dgram').createSocket('udp4')
+  let number = 0
+  const giving = setInterval(() => {
+    number += 1
+    if (number === 6) clearInterval(giving)
+    console.log(JSON.stringify({ number }))
+    socket.send(String(number), 7000, process.env.TO)
+  }, 300)
+`
+const take = `
+  const socket = require('node:dgram').createSocket('udp4')
+  socket.on('message', data => console.log(JSON.stringify({ number: Number(data) }))).bind(7000)
+`
+
+/** A run in which the fifth number that arrives violates a property; some steps of it were executed. */
+const runWithPredictor = async () => {
+  const system = resolveSystem(
+    {
+      name: 'numbers',
+      nodes: {
+        giver: { command: ['node', '-e', give], env: { TO: '{{taker.address}}' } },
+        taker: { command: ['node', '-e', take] },
+      },
+      state: jsonLines<{ number: number }>('stdout'),
+      properties: { neverFive: always(state => state.node('taker').state?.number !== 5) },
+    },
+    { directory: import.meta.dirname },
+  )
+  const timing = meshTiming(['giver', 'taker'], () => ({ delayMs: 10 }))
+  const cluster = new Cluster(inTime(system, timing), { seed: 1, timing })
+  onTestFinished(() => cluster.close())
+  onTestFinished(() => void vi.restoreAllMocks())
+  const executor = new Executor<GlobalState>(cluster, system.properties)
+  await executor.reset()
+  const limits = { inputsMax: 200, transitionsMax: 5000, isSteered: true, signal: new AbortController().signal }
+  const predictor = new Predictor(cluster, system, limits)
+  const look = () => predictor.look(executor.mark(), { requested: [] })
+  const goOn = async () => {
+    for (let step = 0; step < 2; step++) await executor.execute(due(executor.enabled())!)
+  }
+  return { predictor, look, goOn }
+}
+
+test('ways that violated something before are tried first in each round, on the whole system', async () => {
+  const { predictor, look, goOn } = await runWithPredictor()
+  const first = await look()
+  expect(first.foreseen).toMatchObject([{ property: 'neverFive', isNew: true }])
+  await goOn()
+  const did: string[] = []
+  const { execute, predict } = Outlook.prototype
+  vi.spyOn(Outlook.prototype, 'execute').mockImplementation(function (this: Outlook, way) {
+    did.push(`execute ${way.labels.at(-1)}`)
+    return execute.call(this, way)
+  })
+  vi.spyOn(Outlook.prototype, 'predict').mockImplementation(function (this: Outlook, ...about) {
+    did.push(about[2].prevented ? 'search with something prevented' : 'search')
+    return predict.call(this, ...about)
+  })
+  const second = await look()
+  expect(second.foreseen).toMatchObject([{ property: 'neverFive', isNew: false }])
+  // What it leads to is known, so it is only searched for what prevents it.
+  expect(did).toEqual([`execute ${first.foreseen[0]!.labels.at(-1)}`, 'search with something prevented'])
+  expect(second.filters.map(({ label }) => label)).toEqual(first.filters.map(({ label }) => label))
+  expect(predictor.counts).toMatchObject({ rounds: 2, predicted: 2 })
+})
+
+test('what single nodes could do is not steered for unless it violates something in the whole system', async () => {
+  const { predictor, look } = await runWithPredictor()
+  const execute = vi.spyOn(Outlook.prototype, 'execute').mockResolvedValue(undefined)
+  expect(await look()).toEqual({ foreseen: [], suspected: [], filters: [] })
+  expect(execute).toHaveBeenCalled()
+  expect(predictor.counts).toMatchObject({ predicted: 0, vain: execute.mock.calls.length })
+  execute.mockRestore()
+  const { filters } = await look()
+  expect(filters).toHaveLength(1)
+})
