@@ -106,6 +106,7 @@ test('an idle connection stays open, however long this machine takes', async () 
     let connections = 0
     const server = require('http').createServer((_, response) => response.end(String(connections)))
     server.on('connection', () => { connections += 1 })
+    server.keepAliveTimeout = 3000
     server.listen(8080)`
   const cluster = clusterOf({
     nodes: { n: { command: ['node', '-e', server], listens: 8080 } },
@@ -113,8 +114,8 @@ test('an idle connection stays open, however long this machine takes', async () 
   })
   await cluster.reset()
   await take(cluster, 'client ask')
-  // By its own default the HTTP client would close it after three seconds, a second before the server's hint.
-  await sleep(5500)
+  // By its own default the HTTP client would close it after one second, two before the server's hint.
+  await sleep(2000)
   await take(cluster, 'client ask')
   expect(cluster.state().calls.map(({ value }) => value)).toEqual(['1', '1'])
 })
