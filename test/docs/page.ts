@@ -59,11 +59,14 @@ export const commandsOf = ({ text }: Block): Command[] =>
       return { line: line!, expected: expected.join('\n').trimEnd() }
     })
 
+/** What `npx` comes to here, without npm, whose start takes twice as long as most commands. */
+const withoutNpm = 'npx() { "node_modules/.bin/$@"; }'
+
 /** Runs commands as one would type them, and gives what each printed. */
-export const run = async (directory: string, commands: readonly Command[]): Promise<string[]> => {
+export const run = async (directory: string, commands: readonly Command[], hasNpm = false): Promise<string[]> => {
   const end = '--- end of a command ---'
   const script = commands.map(({ line }) => `(exit $code); ${line}\ncode=$?; echo "${end}"`).join('\n')
-  const { all } = await execa('bash', ['-c', `code=0\n${script}`], {
+  const { all } = await execa('bash', ['-c', `${hasNpm ? '' : withoutNpm}\ncode=0\n${script}`], {
     ...{ cwd: directory, all: true, reject: false, env: { NO_COLOR: '1', FORCE_COLOR: undefined, CI: undefined } },
   })
   // npm says on some machines that it knows an option no longer, and a check on a busy one that it moved a worker.

@@ -32,7 +32,7 @@ describe.each(pages)('%s', page => {
         continue
       }
       const commands = commandsOf(block)
-      const printed = await run(directory, commands)
+      const printed = await run(directory, commands, page === 'README.md')
       for (const [index, { line, expected }] of commands.entries())
         expect(`$ ${line}\n${printed[index]}\n`).toMatch(
           patternOf(`$ ${line}${expected === '' ? '' : `\n${expected}`}`),
