@@ -19,7 +19,8 @@ export interface Happenings<Pipe = object, LinkChange = AnyLinkChange> {
   /** A node starts, or gets its links back. */
   readonly join: { readonly node: string }
   readonly leave: { readonly node: string; readonly manner: Manner }
-  readonly restart: { readonly node: string }
+  /** A node is killed and started again. */
+  readonly reboot: { readonly node: string }
   /** Only nodes of the same group reach each other. Nodes without a group form another one. */
   readonly partition: { readonly groups: readonly (readonly string[])[] }
   readonly heal: Readonly<Record<never, never>>
@@ -109,13 +110,14 @@ export const happenings = {
       power: { about: 'cuts a node’s power: it tells its peers nothing', says: { manner: 'power' } },
     },
   },
-  restart: {
+  reboot: {
     kind: 'reset',
     effect: 'harm',
     label: ({ node }) => `leave ${node} kill, join`,
+    // Traces of runs at the pace native have it in their labels.
     sentence: ({ node }) => `${node} restarts`,
     takes: { node: 'node' },
-    verbs: { restart: { about: 'kills a node and starts it again' } },
+    verbs: { reboot: { about: 'kills a node and starts it again' } },
     starts: true,
   },
   partition: {
@@ -201,6 +203,10 @@ export const happenings = {
     names: steered => ('node' in steered ? [steered.node] : []),
   },
 } as const satisfies { readonly [Each in Does]: Row<Happenings[Each]> }
+
+/** What happened in a recorded run, by its present name: older traces and schedules say `restart` for `reboot`. */
+export const recorded = <Happening extends { readonly does: string }>(happening: Happening): Happening =>
+  happening.does === 'restart' ? { ...happening, does: 'reboot' } : happening
 
 type With<Field extends string> = {
   [Each in Does]: (typeof happenings)[Each] extends Readonly<Record<Field, unknown>> ? Each : never

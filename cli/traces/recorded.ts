@@ -1,4 +1,5 @@
 import type { Schedule } from '../../campaign/schedules/schedule.ts'
+import { recorded } from '../../checker/happening/happenings.ts'
 import { counted } from '../../checker/system/brief.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { clocksStartOf, clocksStartUnsaid, hadLongTurns, scheduleOf } from '../../checker/trace/again.ts'
@@ -43,7 +44,9 @@ type Way = ReturnType<typeof readWay>
 export const timingOf = ({ header, steps }: Way, times: 'kept' | 'moving'): Timing | undefined => {
   const { timing } = (header.options ?? {}) as { readonly timing?: Timing }
   if (timing === undefined) return undefined
-  const inputs = steps.flatMap(({ input }) => (input === undefined ? [] : [input as Timing['inputs'][number]]))
+  const inputs = steps.flatMap(({ input }) =>
+    input === undefined ? [] : [recorded(input as Timing['inputs'][number])],
+  )
   return { ...timing, inputs, timesMs: times === 'kept' ? steps.map(({ atMs = 0 }) => atMs) : undefined }
 }
 
@@ -84,9 +87,11 @@ export const sessionKept = ({
 }: HeldInFile): Held => ({
   seed: seed + variant,
   clocksStart,
-  timing: timing === undefined ? undefined : (JSON.parse(timing) as Timing),
+  timing: timing === undefined ? undefined : timingKept(JSON.parse(timing) as Timing),
   longTurns,
 })
+
+const timingKept = (timing: Timing): Timing => ({ ...timing, inputs: timing.inputs.map(recorded) })
 
 type HeldInFile = Pick<Schedule, 'seed' | 'variant' | 'timing' | 'longTurns' | 'clocksStart'>
 

@@ -301,7 +301,7 @@ const isShared = ({ action }: Option): boolean => action.do === 'disconnect'
 
 const isOfOpening = (kind: Message['kind']): boolean => kind === 'open' || kind === 'accept' || kind === 'refuse'
 
-const comesOrGoes = ({ does }: TimedAction): boolean => does === 'join' || does === 'leave' || does === 'restart'
+const comesOrGoes = ({ does }: TimedAction): boolean => does === 'join' || does === 'leave' || does === 'reboot'
 
 /** The state that properties would read of a system whose nodes are in these states. */
 export const joinParts = (parts: readonly NodePart[]): GlobalState => {

@@ -20,7 +20,7 @@ const carriedOut: {
 } = {
   join: (stage, { node }) => join(stage, stage.node(node)),
   leave: (stage, { node, manner }) => leave(stage, stage.node(node), manner),
-  restart: (stage, { node }) => {
+  reboot: (stage, { node }) => {
     leave(stage, stage.node(node), 'kill')
     return join(stage, stage.node(node))
   },

@@ -82,7 +82,7 @@ export class Emulation {
   } = {
     join: ({ node }) => this.#join(node),
     leave: ({ node, manner }) => this.cluster.leave(node, manner),
-    restart: async ({ node }) => {
+    reboot: async ({ node }) => {
       await this.cluster.leave(node, 'kill')
       await this.#join(node)
     },

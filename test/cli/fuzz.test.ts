@@ -84,7 +84,7 @@ const pipe = fc.record(
 )
 const action = fc.oneof(
   fc.record(
-    { does: fc.constantFrom('join', 'restart', 'leave'), node, manner: fc.constantFrom('kill', 'cut', 'stop', 'x') },
+    { does: fc.constantFrom('join', 'reboot', 'leave'), node, manner: fc.constantFrom('kill', 'cut', 'stop', 'x') },
     { requiredKeys: ['does', 'node'] },
   ),
   fc.record({ does: fc.constant('partition'), groups: fc.array(fc.array(node, { maxLength: 3 }), { maxLength: 3 }) }),

@@ -79,7 +79,7 @@ describe.skipIf(reason)(`containers in real time${reason ? ` (needs Docker: ${re
     await asked.partition(['a'], ['b'])
     await untilMore(asked, 'packets_dropped_total{reason="cut"}')
     await asked.heal()
-    expect((await asked.restart('b')).nodes[1]).toMatchObject({ name: 'b', isAlive: true })
+    expect((await asked.reboot('b')).nodes[1]).toMatchObject({ name: 'b', isAlive: true })
     for (const property of ['bothHear', 'secondLives']) await untilHolds(asked, property)
     run.kill('SIGINT')
     const { stdout } = await run

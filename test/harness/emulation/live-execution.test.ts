@@ -65,7 +65,7 @@ test.each([
   const { cluster, live, told } = await liveExecution()
   spoil(cluster)
   const outputs = () => cluster.state().nodes.map(({ state }) => state)
-  cluster.time!.ask({ does: 'restart', node: 'b' })
+  cluster.time!.ask({ does: 'reboot', node: 'b' })
   cluster.lookAgain()
   for (let step = 0; step < 6; step++) {
     cluster.time!.pass(cluster.time!.nowMs + 250.5)
@@ -88,7 +88,7 @@ test('a state of a late run that is lost while it is marked for a prediction is 
 }, async () => {
   const { cluster, system, live } = await liveExecution()
   const outputs = () => cluster.state().nodes.map(({ state }) => state)
-  cluster.time!.ask({ does: 'restart', node: 'b' })
+  cluster.time!.ask({ does: 'reboot', node: 'b' })
   cluster.lookAgain()
   for (let step = 0; step < 6; step++) {
     cluster.time!.pass(cluster.time!.nowMs + 250.5)
