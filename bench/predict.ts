@@ -1,6 +1,7 @@
 /**
  * Prediction from live states, as CrystalBall does it. First how fast a search by deviations is, from a state of 4 Chord nodes and one of 25
- * RandTree nodes: inputs of processes a second, and steps that are remembered. With `--rows`: CrystalBall's rows from some states of a run of each.
+ * RandTree nodes: inputs of processes a second, and steps that are remembered. With `--rows`: CrystalBall's rows from some states of a run of each, in
+ * which its chain can begin.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,6 +19,7 @@ import { Cluster } from '../harness/cluster.ts'
 import { resolveSystem } from '../harness/config/config.ts'
 import { inTime } from '../harness/timed/timed-system.ts'
 import { bugs, ofCrystalBall } from './corpus/rows.ts'
+import { lastToLookAt, some, stepsWith } from './emulate/preconditions.ts'
 import { runCommand } from './emulate/run-command.ts'
 import { row, whole } from './table.ts'
 
@@ -134,15 +136,6 @@ const shown = (step: number, { verdict, deviations, searches, seconds }: Outcome
   return `| ${[step, found, ...figures, seconds.toFixed(0)].join(' | ')} |`
 }
 
-/** Some states of a run, the last one first: those before its first violation, if it has one. */
-const stepsOf = (trace: string, steps: number, environment: Record<string, string>): number[] => {
-  const { result } = runCommand(['verify', trace], environment)
-  const [first] = result.violations as readonly { readonly step: number }[]
-  const last = first ? Math.floor(first.step / 2) : steps
-  const count = Math.min(Number(options.states), last)
-  return Array.from({ length: count }, (_, index) => Math.max(1, Math.round((last * (count - index)) / count)))
-}
-
 const searchRow = (id: string): void => {
   const { system, property } = bugs.find(bug => bug.id === id)!
   // A state in the middle of a call cannot be gone back to in place.
@@ -150,7 +143,8 @@ const searchRow = (id: string): void => {
     ...{ SYSTEM: system.replace('corpus/', ''), BUG: id, CHURN: '2', CLIENTS: 'none', RESETS: options.resets },
   }
   const { trace, steps } = runOf(live, environment)
-  for (const step of stepsOf(trace, steps, environment)) {
+  const last = lastToLookAt(trace, steps, environment)
+  for (const step of some(stepsWith(trace, id, last), Number(options.states))) {
     const outcome = searchAt(trace, step, property!, environment)
     console.log(`| ${id} ${shown(step, outcome)}`)
     if (outcome.verdict === 'violated') return

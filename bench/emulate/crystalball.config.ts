@@ -20,7 +20,7 @@ export default defineSystem({
       {
         command: ['node', 'node.js', address(name), ...bootstraps.filter(peer => peer !== name).map(address)],
         cwd: randtree,
-        env: { BUG: process.env.BUG ?? '' },
+        env: { BUG: process.env.BUG ?? '', DEGREE: process.env.DEGREE ?? '2' },
       },
     ]),
   ),

@@ -1,7 +1,9 @@
 /**
- * Searches from a live state, as CrystalBall does: each system runs over an internet with one of its bugs, for a while and without any
- * check. From the last state of that run, or from half-way to the first violation in it, each search has the same time; and the same
- * again from the initial state. In the end, what each search did from the live states altogether.
+ * Searches from live states, as CrystalBall does: each system runs over an internet with one of its bugs, for a while and without any
+ * check. All states of that run, or those half-way to the first violation in it, are looked at: in which of them can the chain of the bug
+ * begin? From the last of these, and with `--states` from others before it, each search has the same time, until it finds something; and
+ * the same again from the initial state. In the end, what each search did from the live states altogether. With `--look` alone, no search
+ * is made.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +11,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Outcome } from '../../cli/check/outcome.ts'
 import { bugs, ofCrystalBall } from '../corpus/rows.ts'
+import { lastToLookAt, preconditions, some, stepsWith } from './preconditions.ts'
 import { runCommand } from './run-command.ts'
 
 const { values: options } = parseArgs({
@@ -19,6 +22,13 @@ const { values: options } = parseArgs({
     /** Seconds of the run. */
     after: { type: 'string', default: '30' },
     initial: { type: 'boolean', default: true },
+    /** From how many states of a run each search begins at most. */
+    states: { type: 'string', default: '1' },
+    /** How many resets a search may add to the run, and how nodes leave in it. The chains of the paper take two resets. */
+    resets: { type: 'string', default: '2' },
+    manner: { type: 'string', default: 'kill' },
+    /** Only says in how many states chains can begin. */
+    look: { type: 'boolean', default: false },
   },
   allowNegative: true,
 })
@@ -52,14 +62,14 @@ const search = (
   const budget = ['--for', `${options.for}s`, '--workers', '1', '--property', property, '--out', directory]
   const { seconds, result } = runCommand(['check', config, ...begin.from, '--search', name, ...budget], environment)
   if (result.error) return undefined
-  const { verdict, executions, states, local, consequence, searches } = result as unknown as Outcome
+  const { verdict, executions, states, local, consequence, deviations, searches } = result as unknown as Outcome
   const longest = Math.max(...searches.map(each => each.longest))
   return {
     found: verdict === 'violated',
     seconds,
     executions,
-    states: local?.localStates ?? consequence?.states ?? states - begin.states,
-    longest: consequence?.depth ?? Math.max(0, longest - begin.steps),
+    states: local?.localStates ?? (consequence ?? deviations)?.states ?? states - begin.states,
+    longest: (consequence ?? deviations)?.depth ?? Math.max(0, longest - begin.steps),
   }
 }
 
@@ -88,37 +98,71 @@ const summaryOf = (name: string, all: readonly Came[]): string => {
   return `| ${[name, ...figures].join(' | ')} |`
 }
 
-const stepsBefore = ({ violations }: Record<string, unknown>, steps: number): number => {
-  const [first] = violations as readonly { readonly step: number }[]
-  return first ? Math.floor(first.step / 2) : steps
+/** Searches from some states, until something is found. */
+const searchFrom = (
+  name: string,
+  begins: readonly Begin[],
+  property: string,
+  environment: Record<string, string>,
+): Came | undefined => {
+  const all: Came[] = []
+  for (const begin of begins) {
+    const came = search(name, begin, property, environment)
+    if (came) all.push(came)
+    if (came?.found) break
+  }
+  if (all.length === 0) return undefined
+  return {
+    found: all.some(({ found }) => found),
+    seconds: total(all, each => each.seconds),
+    executions: total(all, each => each.executions),
+    states: total(all, each => each.states),
+    longest: Math.max(...all.map(({ longest }) => longest)),
+  }
 }
 
 try {
-  const columns = options.search.flatMap(name => [`${name}, live`, ...(options.initial ? [`${name}, initial`] : [])])
-  console.log(`| bug | steps before | ${columns.join(' | ')} |`)
+  const columns = options.look
+    ? ['these are where']
+    : options.search.flatMap(name => [`${name}, live`, ...(options.initial ? [`${name}, initial`] : [])])
+  console.log(`| bug | states that can begin its chain | ${columns.join(' | ')} |`)
   console.log(`| --- | ---: |${' ---: |'.repeat(columns.length)}`)
   const fromLive = new Map(options.search.map(name => [name, [] as Came[]]))
   for (const { id, system, property } of bugs.filter(bug => wanted.includes(bug.id))) {
     // A state in the middle of a call cannot be gone back to in place.
-    const environment = { SYSTEM: system.replace('corpus/', ''), BUG: id, CHURN: '2', CLIENTS: 'none' }
+    const environment = {
+      ...{ SYSTEM: system.replace('corpus/', ''), BUG: id, CHURN: '2', CLIENTS: 'none' },
+      ...{ RESETS: options.resets, MANNER: options.manner },
+    }
     const { result } = runCommand(['emulate', config, '--for', `${options.after}s`, '--out', directory], {
       ...environment,
       PREDICATES: 'none',
     })
     const trace = String(result.trace)
-    const steps = stepsBefore(runCommand(['verify', trace], environment).result, result.steps as number)
-    const from = ['--from', `${trace}:${steps}`]
+    const last = lastToLookAt(trace, result.steps as number, environment)
+    const steps = stepsWith(trace, id, last)
+    const looked = `${steps.length} of ${last}`
+    if (options.look) {
+      console.log(`| ${[id, looked, preconditions[id]?.says ?? 'any'].join(' | ')} |`)
+      continue
+    }
+    const begins = some(steps, Number(options.states)).map(step => ({
+      ...{ steps: step, states: step },
+      from: ['--from', `${trace}:${step}`],
+    }))
     const cells = options.search.flatMap(name => {
-      const came = search(name, { steps, states: steps, from }, property!, environment)
+      const came = searchFrom(name, begins, property!, environment)
       if (came) fromLive.get(name)!.push(came)
       const initial = options.initial ? [search(name, { steps: 0, states: 0, from: [] }, property!, environment)] : []
       return [came, ...initial].map(shown)
     })
-    console.log(`| ${[id, steps, ...cells].join(' | ')} |`)
+    console.log(`| ${[id, looked, ...cells].join(' | ')} |`)
   }
-  console.log('\n| from the live states | found | s | executions | states | states a second | longest execution |')
-  console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: |')
-  for (const [name, all] of fromLive) console.log(summaryOf(name, all))
+  if (!options.look) {
+    console.log('\n| from the live states | found | s | executions | states | states a second | longest execution |')
+    console.log('| --- | ---: | ---: | ---: | ---: | ---: | ---: |')
+    for (const [name, all] of fromLive) console.log(summaryOf(name, all))
+  }
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }

@@ -23,7 +23,7 @@ const newRootMayBeChild = bug('randtree-root-as-child')
 const siblingsOutliveRoot = bug('randtree-root-siblings')
 const noTimerWithoutPeers = bug('randtree-self-join')
 
-const childrenMax = 2
+const childrenMax = Number(process.env.DEGREE ?? 2)
 const joinAgainMs = 1000
 const recoverAfterMs = 700
 
