@@ -76,11 +76,13 @@ export class OwnCell<State> implements Cell {
     this.#solo?.forget()
     executor.budget = budget
     bind(executor.system, task)
+    const [begun, left] = [performance.now(), budget.milliseconds]
     try {
       const arrival = await this.#arrive(task, variant)
       const surprises = new Surprises(task.surprises ?? [])
       const watched: Watched[] = []
-      const walking = { task, surprises, watched, vain: noneInVain }
+      const until = task.timeShareMax === undefined ? Number.POSITIVE_INFINITY : begun + task.timeShareMax * left
+      const walking = { task, surprises, watched, vain: noneInVain, until }
       const throughCalls = await this.#walkBefore(task, walking)
       const wasHealthy = await beHealthy(executor, task.healthy ?? [])
       const toLive =
@@ -243,7 +245,7 @@ export class OwnCell<State> implements Cell {
     await this.#checkpoints.end()
   }
 
-  #walk(how: Walk, { task, surprises, watched, vain }: Walking, goal: () => boolean): Promise<WalkEnd> {
+  #walk(how: Walk, { task, surprises, watched, vain, until }: Walking, goal: () => boolean): Promise<WalkEnd> {
     const executor = this.#executor
     const choose = chooserOf(how, this.#weights, surprises)
     const chooser: Chooser = enabled => {
@@ -252,7 +254,7 @@ export class OwnCell<State> implements Cell {
       return choose(withoutVainCalls(enabled, () => executor.system.situation?.(), vain))
     }
     const isOver = () => task.untilViolation === true && (executor.violation !== undefined || executor.broken)
-    return walk(executor, chooser, how.length, () => goal() || isOver(), how)
+    return walk(executor, chooser, how.length, () => goal() || isOver(), { ...how, until })
   }
 
   #watch(): Watched {
@@ -280,6 +282,8 @@ interface Walking {
   readonly watched: Watched[]
   /** Where no calls are made, because they only ever failed. */
   readonly vain: ReadonlySet<string>
+  /** When walks end at the latest, by `performance.now()`. */
+  readonly until: number
 }
 
 const noneInVain: ReadonlySet<string> = new Set()

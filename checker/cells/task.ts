@@ -39,6 +39,8 @@ export interface Task extends Bounds {
   readonly untilLive?: UntilLive
   /** Whether walks end at a violation. */
   readonly untilViolation?: boolean
+  /** Once this share of the time that was left at its beginning is over, its walks end as if they were long enough. */
+  readonly timeShareMax?: number
   /** Surprises that the walks may look for. If given, the outcome contains what was learned of them. */
   readonly surprises?: readonly Surprise[]
   /** Where calls only ever failed: most walks make none there. */

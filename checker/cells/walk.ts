@@ -5,19 +5,24 @@ import type { WalkEnd } from './task.ts'
 /**
  * Executes steps from the present state until `goal` is true. If it is true already, no step is taken.
  *
- * @param options see `Walk`
+ * @param options see `Walk`; `until` is when it ends as if it were long enough, by `performance.now()`
  */
 export const walk = async <State>(
   executor: Executor<State>,
   chooser: Chooser,
   length: number,
   goal: () => boolean,
-  { settlesFrom = Number.POSITIVE_INFINITY, callsMax = 0 }: Pick<Walk, 'settlesFrom' | 'callsMax'> = {},
+  {
+    settlesFrom = Number.POSITIVE_INFINITY,
+    callsMax = 0,
+    until = Number.POSITIVE_INFINITY,
+  }: Pick<Walk, 'settlesFrom' | 'callsMax'> & { readonly until?: number } = {},
 ): Promise<WalkEnd> => {
   const begin = executor.schedule.length
   let looked = settlesFrom
   for (let steps = 0; !goal(); steps++) {
     if (steps >= length && !(steps < callsMax && executor.hasCalls)) return 'length'
+    if (performance.now() > until) return 'length'
     if (steps === looked) {
       if (settles(executor.fingerprints.slice(begin))) return 'length'
       looked *= 2

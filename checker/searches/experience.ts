@@ -50,6 +50,8 @@ interface Wish {
   /** How the last walk chooses on its way to a live state. */
   readonly towardsLife?: ChooserName
   readonly walkLength?: number
+  /** See `Task`. */
+  readonly timeShareMax?: number
 }
 
 /** What the searches of a check have learned together: how far away live states are, and which states were met. */
@@ -101,6 +103,7 @@ export class Experience {
     walks,
     towardsLife = 'fair',
     walkLength = this.walkLength,
+    timeShareMax,
   }: Wish): Execution {
     const { liveness } = this
     const own = this.#random.fork()
@@ -126,6 +129,7 @@ export class Experience {
           untilLive: { properties: liveness, walks: [toLive(towardsLife), ...healthy] },
         }),
         untilViolation: true,
+        ...(timeShareMax !== undefined && { timeShareMax }),
         surprises: this.surprises.all,
         ...(this.#calls.vain.length > 0 && { vain: this.#calls.vain }),
       },

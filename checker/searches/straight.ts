@@ -13,6 +13,9 @@ const triesMax = 3
  */
 const [settlesFrom, stepsMax] = [256, 2_000]
 
+/** Where even one execution takes longer than the check, its first half is shown and judged. */
+const timeShareMax = 1 / 2
+
 /**
  * The way that systems are built for, in the order of a real network, to the end of all calls of clients at least. One
  * execution is enough. It shows how far away a live state is.
@@ -42,6 +45,7 @@ export const straightSearch = (experience: Experience): Search => {
         ],
         towardsLife: 'straight',
         walkLength,
+        timeShareMax,
       })
     },
     learn: (_, came) => {

@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { check } from '../../checker/check.ts'
 import { always, eventually } from '../../checker/system/property.ts'
+import type { Choice } from '../../checker/system/system.ts'
 import { HandlerSystem, nodesOf } from './systems/handlers.ts'
 import { Model, type Transition } from './systems/model.ts'
 import { agreement, paxos } from './systems/paxos.ts'
@@ -52,6 +54,26 @@ describe('the straight way', () => {
     const observer = { onStep: ({ choice }: { choice: { label: string } }) => void taken.push(choice.label) }
     await check(system, {}, { executions: 1, observer })
     expect(taken).toEqual(['client ann', 'm→n #2 late', 'm→n #1 early', 'n timer +20ms', 'n timer +30ms'])
+  })
+})
+
+describe('where one execution would take longer than the check', () => {
+  /** Each step takes 20 ms and leads to a new state. */
+  const slow = () => {
+    const model = new Model(0, steps => [{ kind: 'timer', node: 'n', label: 'n timer', next: () => steps + 1 }])
+    const execute = model.execute.bind(model)
+    return Object.assign(model, {
+      execute: async (choice: Choice) => {
+        await setTimeout(20)
+        return execute(choice)
+      },
+    })
+  }
+
+  it('what was done of it is judged and shown', async () => {
+    const found = await check(slow(), { ends: eventually((steps: number) => steps < 0) }, { milliseconds: 2_000 })
+    expect(found).toMatchObject({ verdict: 'undetermined', property: 'ends' })
+    expect(found.schedule.length).toBeGreaterThan(0)
   })
 })
 
