@@ -117,7 +117,10 @@ export const happenings = {
     // Traces of runs at the pace native have it in their labels.
     sentence: ({ node }) => `${node} restarts`,
     takes: { node: 'node' },
-    verbs: { reboot: { about: 'kills a node and starts it again' } },
+    verbs: {
+      reboot: { about: 'kills a node and starts it again' },
+      restart: { about: 'the former name of reboot' },
+    },
     starts: true,
   },
   partition: {
