@@ -408,7 +408,7 @@ export const program = (done: (code: number) => void) => {
   return root
 }
 
-/** Runs the command and returns its exit code. */
+/** Runs the command and returns its exit code. A process may run several, one after another. */
 export const run = async (args: readonly string[]): Promise<number> => {
   let code: number = exitCode.held
   const hasJson = asksForJson(args)

@@ -9,11 +9,18 @@ import { ConfigError } from '../../harness/config/config.ts'
 class Strays {
   error: unknown
   #isThere = false
-  readonly #abort = new AbortController()
+  #abort = new AbortController()
 
   /** Aborted by the first error. */
   get signal(): AbortSignal {
     return this.#abort.signal
+  }
+
+  /** Forgets those of a work before, in a process that does several. */
+  forget(): void {
+    this.error = undefined
+    this.#isThere = false
+    this.#abort = new AbortController()
   }
 
   note(error: unknown): void {
@@ -40,18 +47,23 @@ const asConfigError = (error: unknown): ConfigError => {
 /** How long the work may take to notice that it should end, in milliseconds. */
 const patienceMs = 10_000
 
+let exitWith: (error: unknown) => void
+
+const note = (error: unknown) => {
+  strays.note(error)
+  setTimeout(() => exitWith(strays.error), patienceMs).unref()
+}
+
 /** From now on, uncaught errors and rejections end the work, or, if the work does not notice, the process by `exit`. */
 export const catchStrays = (exit: (error: unknown) => void): void => {
-  const note = (error: unknown) => {
-    strays.note(error)
-    setTimeout(() => exit(strays.error), patienceMs).unref()
-  }
-  process.on('uncaughtException', note)
-  process.on('unhandledRejection', note)
+  strays.forget()
+  exitWith = exit
+  process.off('uncaughtException', note).on('uncaughtException', note)
+  process.off('unhandledRejection', note).on('unhandledRejection', note)
 }
 
 /** Whether this process ends itself. */
-let isDone = false
+let isDone = true
 
 /** Must be called before this process ends itself. */
 export const endsItself = (): void => {
@@ -60,10 +72,16 @@ export const endsItself = (): void => {
 
 /** If a configuration ends this process during the work, sets this exit code and prints a line about it. */
 export const refuseExit = (code: number): void => {
-  process.on('exit', asked => {
-    if (isDone) return
-    const place = placeInConfiguration(new Error('where'))
-    process.stderr.write(`lastnail: ${place ?? 'the configuration'}: ended this program, by process.exit(${asked})\n`)
-    process.exitCode = code
-  })
+  isDone = false
+  codeOfExit = code
+  process.off('exit', refuse).on('exit', refuse)
+}
+
+let codeOfExit = 0
+
+const refuse = (asked: number) => {
+  if (isDone) return
+  const place = placeInConfiguration(new Error('where'))
+  process.stderr.write(`lastnail: ${place ?? 'the configuration'}: ended this program, by process.exit(${asked})\n`)
+  process.exitCode = codeOfExit
 }

@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { printed } from '../../cli/printed.ts'
-import { lastnail } from '../cli/lastnail.ts'
+import { here, lastnail } from '../cli/lastnail.ts'
 import { configuration, plain, right, Service, stepsToLoss, withName, wrong } from './service.ts'
 
-const run = (service: Service, ...args: readonly string[]) => lastnail(service.directory, ...args)
+/** `bisect` starts the program that it is, so it must be the command. */
+const run = (service: Service, ...args: readonly string[]) =>
+  (args[0] === 'bisect' ? lastnail : here)(service.directory, ...args)
 const json = (stdout: string) => JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
 
 let service: Service

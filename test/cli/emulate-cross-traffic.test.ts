@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { copyOfFixtures, lastnail, start } from './lastnail.ts'
+import { copyOfFixtures, here as lastnail, start } from './lastnail.ts'
 import { controlOf } from './running.ts'
 
 const mbit = 1e6

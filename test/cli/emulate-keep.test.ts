@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { copyOfFixtures, lastnail, start } from './lastnail.ts'
+import { copyOfFixtures, here as lastnail, start } from './lastnail.ts'
 
 /** Two nodes that send each other 4 kB ten times a second, and count what they get. */
 const config = `

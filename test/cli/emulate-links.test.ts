@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { copyOfFixtures, lastnail } from './lastnail.ts'
+import { copyOfFixtures, here as lastnail } from './lastnail.ts'
 
 const mbit = 1e6
 const client = (id: string) => ({ id, role: 'client' })

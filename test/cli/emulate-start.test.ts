@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { copyOfFixtures, lastnail } from './lastnail.ts'
+import { copyOfFixtures, here, lastnail } from './lastnail.ts'
 
 const config = (nodes: string) => `
   import { defineSystem, jsonLines } from 'lastnail'
@@ -45,8 +45,10 @@ beforeAll(() => {
   return copy.remove
 })
 
-const emulate = async (file: string, ...args: readonly string[]) => {
-  const { stdout, stderr } = await lastnail(directory, 'emulate', file, '--for', '4s', '--json', ...args)
+const emulate = async (file: string, ...args: readonly string[]) => emulateBy(here, file, ...args)
+
+const emulateBy = async (run: typeof here, file: string, ...args: readonly string[]) => {
+  const { stdout, stderr } = await run(directory, 'emulate', file, '--for', '4s', '--json', ...args)
   expect(stdout, stderr).not.toBe('')
   return JSON.parse(stdout)
 }
@@ -61,7 +63,7 @@ describe.each(['virtual', 'real'])('a run at the pace %s', pace => {
     const { verdict, clients, crashes, trace, notes } = await emulate('after.config.ts', '--pace', pace)
     expect({ verdict, crashes, notes }).toEqual({ verdict: 'held', crashes: 0, notes: [] })
     expect(clients).toMatchObject([{ name: 'ann', failed: 0 }])
-    const replayed = await lastnail(directory, 'replay', trace)
+    const replayed = await here(directory, 'replay', trace)
     expect(replayed.stdout).toMatch(/^ {3}1 {2}join a$/m)
     expect(replayed.stdout).toMatch(/last: \{"found":1\}\n(?:.*\n)*.*all as recorded; no violation$/)
   })
@@ -79,7 +81,7 @@ test('the start takes time on the clock of the run, here until a health check pa
     { atMs: 2000, choice: { label: 'join a' } },
   ])
   expect(clients).toMatchObject([{ name: 'ann', calls: 2, failed: 0 }])
-  expect(await emulate('healthy.config.ts')).toMatchObject({ hash })
+  expect(await emulateBy(lastnail, 'healthy.config.ts')).toMatchObject({ hash })
 })
 
 test('who is still waited for is said, and clients do not call meanwhile', async () => {

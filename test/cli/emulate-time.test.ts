@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
-import { copyOfFixtures, lastnail, start } from './lastnail.ts'
+import { copyOfFixtures, here, lastnail, start } from './lastnail.ts'
 import { controlOf } from './running.ts'
 
 const randtree = join(import.meta.dirname, '../../examples/corpus/randtree')
@@ -45,8 +45,10 @@ const files = () => {
   return directory
 }
 
-const emulate = async (directory: string, ...args: readonly string[]) => {
-  const { code, stdout, stderr } = await lastnail(directory, 'emulate', ...args, '--json')
+const emulate = async (directory: string, ...args: readonly string[]) => emulateBy(here, directory, ...args)
+
+const emulateBy = async (run: typeof here, directory: string, ...args: readonly string[]) => {
+  const { code, stdout, stderr } = await run(directory, 'emulate', ...args, '--json')
   expect(stderr).not.toMatch(/\n\s+at /)
   return { code, summary: JSON.parse(stdout) }
 }
@@ -56,7 +58,7 @@ test('the same seed gives the same run, whose trace is one as any other', { time
   const { summary, code } = await emulate(directory, 'tree.config.ts')
   expect(summary).toMatchObject({ verdict: 'held', pace: 'virtual', virtualSeconds: 40, looks: 40, crashes: 0 })
   expect(code).toBe(0)
-  const again = await emulate(directory, 'tree.config.ts')
+  const again = await emulateBy(lastnail, directory, 'tree.config.ts')
   expect(again.summary.hash).toBe(summary.hash)
   const other = await emulate(directory, 'tree.config.ts', '--seed', '2', '--for', '10s')
   expect(other.summary.hash).not.toBe(summary.hash)
@@ -76,8 +78,8 @@ test('the same seed gives the same run, whose trace is one as any other', { time
   // Time does not go back, and a clock that gains goes ahead of the others.
   const times = trace.steps.map(({ atMs }) => atMs ?? 0)
   expect(times).toEqual(times.toSorted((one, two) => one - two))
-  expect(await lastnail(directory, 'replay', summary.trace)).toMatchObject({ code: 0 })
-  expect(await lastnail(directory, 'report', summary.trace)).toMatchObject({ code: 0 })
+  expect(await here(directory, 'replay', summary.trace)).toMatchObject({ code: 0 })
+  expect(await here(directory, 'report', summary.trace)).toMatchObject({ code: 0 })
 })
 
 test('a violation counts if the same steps violate again; a search can begin at any step of the run', {
@@ -89,25 +91,25 @@ test('a violation counts if the same steps violate again; a search can begin at 
   const { code, summary } = await emulate(directory, 'tree.config.ts', '--for', '8s')
   expect(summary).toMatchObject({ verdict: 'violated', kind: 'safety', property: 'never' })
   expect(code).toBe(1)
-  expect(await lastnail(directory, 'replay', summary.trace)).toMatchObject({ code: 1 })
-  const shrunk = JSON.parse((await lastnail(directory, 'shrink', summary.trace, '--json')).stdout)
+  expect(await here(directory, 'replay', summary.trace)).toMatchObject({ code: 1 })
+  const shrunk = JSON.parse((await here(directory, 'shrink', summary.trace, '--json')).stdout)
   expect(shrunk).toMatchObject({ verdict: 'violated', property: 'never', repeated: true })
-  expect(await lastnail(directory, 'replay', shrunk.trace)).toMatchObject({ code: 1 })
+  expect(await here(directory, 'replay', shrunk.trace)).toMatchObject({ code: 1 })
   // Its pipes and plans are kept with it, so that a later build can be told from this one.
-  const kept = await lastnail(directory, 'keep', shrunk.trace)
+  const kept = await here(directory, 'keep', shrunk.trace)
   expect(kept.stdout).toMatch(/^kept /)
-  expect(await lastnail(directory, 'regress')).toMatchObject({ code: 1, stdout: expect.stringMatching(/^fails: /) })
-  expect(await lastnail(directory, 'keep', '--test', shrunk.trace)).toMatchObject({ code: 64 })
+  expect(await here(directory, 'regress')).toMatchObject({ code: 1, stdout: expect.stringMatching(/^fails: /) })
+  expect(await here(directory, 'keep', '--test', shrunk.trace)).toMatchObject({ code: 64 })
   const { steps } = readTrace(join(directory, summary.trace))
   const first = steps.findIndex(({ properties }) => properties.some(({ name, holds }) => name === 'never' && !holds))
   const from = `${summary.trace}:${first - 1}`
-  const found = await lastnail(
+  const found = await here(
     directory,
     ...['check', 'tree.config.ts', '--from', from, '--for', '20s', '--workers', '1', '--property', 'never', '--json'],
   )
   const outcome = JSON.parse(found.stdout)
   expect(outcome).toMatchObject({ verdict: 'violated', property: 'never', repeated: true })
-  expect(await lastnail(directory, 'replay', outcome.trace)).toMatchObject({ code: 1 })
+  expect(await here(directory, 'replay', outcome.trace)).toMatchObject({ code: 1 })
 })
 
 test('at the pace real the clock waits, commands take effect, and a replay needs no commands', {
@@ -132,7 +134,7 @@ test('at the pace real the clock waits, commands take effect, and a replay needs
   expect(summary).toMatchObject({ pace: 'real', faults: 2, late: { p50: expect.any(Number) } })
   const inputs = readTrace(join(directory, summary.trace)).steps.flatMap(({ input }) => (input ? [input] : []))
   expect(inputs).toMatchObject([{ does: 'leave', manner: 'kill' }, { does: 'join' }, { does: 'set' }])
-  expect(await lastnail(directory, 'replay', summary.trace)).toMatchObject({ code: 0 })
+  expect(await here(directory, 'replay', summary.trace)).toMatchObject({ code: 0 })
 })
 
 test('a run that is over before its first look says nothing', async () => {
@@ -147,7 +149,7 @@ test.each([
 ])('%s %s is refused', async (option, value, message) => {
   const directory = files()
   writeFileSync(join(directory, 'small.json'), JSON.stringify({ nodes: [{ id: 'a', role: 'stub' }], links: [] }))
-  const { code, stderr } = await lastnail(directory, 'emulate', 'tree.config.ts', option, value)
+  const { code, stderr } = await here(directory, 'emulate', 'tree.config.ts', option, value)
   expect(stderr).toMatch(message)
   expect(code).toBe(64)
 })

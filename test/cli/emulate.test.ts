@@ -6,7 +6,7 @@ import { execa } from 'execa'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 import { control } from '../../cli/emulate/client.ts'
-import { copyOfFixtures, lastnail, start } from './lastnail.ts'
+import { copyOfFixtures, here as lastnail, start } from './lastnail.ts'
 import { processesIn, runDirectoriesOf } from './leftovers.ts'
 import { controlOf, metric } from './running.ts'
 

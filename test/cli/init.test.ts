@@ -7,7 +7,7 @@ import { programOf } from '../../cli/config/ask-programs.ts'
 import { findConfig } from '../../cli/config/find-config.ts'
 import { initFromPrograms } from '../../cli/config/init.ts'
 import { loadConfig } from '../../cli/config/load-config.ts'
-import { command, lastnail } from './lastnail.ts'
+import { command, here as lastnail } from './lastnail.ts'
 
 const newDirectory = (files: Readonly<Record<string, string>> = {}): string => {
   const directory = mkdtempSync(join(tmpdir(), 'lastnail-init-'))

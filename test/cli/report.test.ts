@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
-import { copyOfFixtures, lastnail } from './lastnail.ts'
+import { copyOfFixtures, here as lastnail } from './lastnail.ts'
 
 /** What comes first counts: a door that was shut stays shut. */
 const door = `

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { printed } from '../../cli/printed.ts'
-import { copyOfFixtures, lastnail } from './lastnail.ts'
+import { copyOfFixtures, here as lastnail } from './lastnail.ts'
 
 let directory: string
 beforeAll(() => {

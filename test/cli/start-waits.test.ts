@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../checker/trace/read.ts'
 
-import { copyOfFixtures, lastnail, start } from './lastnail.ts'
+import { copyOfFixtures, here as lastnail, start } from './lastnail.ts'
 
 const config = (name: string, service: string, rest = '') => `
   import { always, defineSystem, jsonLines } from 'lastnail'

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import { copyOfFixtures, lastnail } from './lastnail.ts'
+import { copyOfFixtures, here as lastnail } from './lastnail.ts'
 
 let directory: string
 beforeAll(() => {

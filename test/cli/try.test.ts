@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
-import { copyOfFixtures, lastnail, start } from './lastnail.ts'
+import { copyOfFixtures, here as lastnail, start } from './lastnail.ts'
 
 let directory: string
 beforeAll(() => {

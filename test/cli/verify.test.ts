@@ -6,7 +6,7 @@ import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import { Verification } from '../../cli/verify/verification.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config/config.ts'
-import { copyOfFixtures, lastnail } from './lastnail.ts'
+import { copyOfFixtures, here as lastnail } from './lastnail.ts'
 
 /** A step that changes some states, every 100 ms. */
 const step = (
