@@ -28,5 +28,6 @@ export default defineSystem({
     topology: { kind: 'inet', nodes: 5000, meanRtt: 130 },
     churn: { kind: 'poisson', joinsPerMinute: rate, leavesPerMinute: rate, manners: ['kill'] },
     for: '10m',
+    joined: ({ state }) => (state as { readonly state?: string } | undefined)?.state === 'joined',
   },
 })

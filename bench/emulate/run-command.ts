@@ -8,6 +8,7 @@ interface Ran {
   readonly seconds: number
   /** Its last line. */
   readonly result: Record<string, unknown>
+  readonly stderr: string
 }
 
 /** Runs a command of this package with `--json`. @throws Error if it printed no result */
@@ -21,5 +22,5 @@ export const runCommand = (args: readonly string[], environment: Readonly<Record
   const seconds = (performance.now() - begun) / 1000
   const last = stdout.trimEnd().split('\n').at(-1)
   if (!last?.startsWith('{')) throw new Error(`${args.join(' ')}: ${stderr.trim()}`)
-  return { seconds, result: JSON.parse(last) }
+  return { seconds, result: JSON.parse(last), stderr }
 }

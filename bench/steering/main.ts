@@ -1,11 +1,13 @@
 /**
  * CrystalBall's experiments with steering (section 5.4), at the pace `virtual`: `randtree`, `paxos` or `live`, each for some seeds, without
- * steering, with the immediate check, and with prediction too.
+ * steering, with the immediate check, and with prediction too. `examples`: services of the examples, and what steering costs their clients.
  */
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { ChurnEvent, ChurnPlan } from '../../topologies/churn/plan.ts'
 import { runCommand } from '../emulate/run-command.ts'
 
 const { values: options, positionals } = parseArgs({
@@ -17,9 +19,9 @@ const { values: options, positionals } = parseArgs({
     /** Joins and leaves a minute. */
     churn: { type: 'string' },
     bug: { type: 'string' },
-    system: { type: 'string', default: 'chord' },
+    system: { type: 'string' },
     every: { type: 'string' },
-    /** Of `randtree`: only one way to steer. */
+    /** One way to steer alone; `both` for `examples`, which has the check otherwise. */
     only: { type: 'string' },
   },
 })
@@ -38,6 +40,11 @@ interface Summary {
   readonly steered: number
   readonly immediate: number
   readonly missed: number
+  readonly trace: string
+  readonly clients: readonly {
+    readonly calls: number
+    readonly failed: number
+  }[]
   readonly predictions?: { readonly rounds: number; readonly inputs: number; readonly seconds: number }
 }
 
@@ -46,8 +53,12 @@ type How = 'without' | 'check' | 'both'
 const run = (config: string, how: How, args: readonly string[], environment: Record<string, string>): Summary => {
   const steering = how === 'without' ? [] : ['--steer', how]
   const every = how === 'both' && options.every ? ['--every', options.every] : []
-  const { result } = runCommand(['emulate', config, ...steering, ...every, ...args, '--out', directory], environment)
+  const { result, stderr } = runCommand(
+    ['emulate', config, ...steering, ...every, ...args, '--out', directory],
+    environment,
+  )
   if (result.error) throw new Error(JSON.stringify(result.error))
+  for (const said of stderr.split('\n')) if (said.endsWith(': missed')) console.error(said)
   return result as unknown as Summary
 }
 
@@ -64,9 +75,41 @@ const head = (...cells: readonly string[]): void => {
 
 // RandTree
 
+/** What CrystalBall found in RandTree and can be seen in a state. */
+const randtreeBugs = ['children-siblings', 'root-as-child', 'root-siblings', 'forceroot', 'timer-safety'].map(
+  name => `randtree-${name}`,
+)
+
+/**
+ * So many times a minute one of the eight nodes with the smallest addresses, which are near the root, is away for up to eight seconds: after a
+ * kill, or after a cut, of which its peers are not told.
+ */
+const restarts = (minutes: number, aMinute: number): ChurnPlan => {
+  const nodes = Array.from({ length: 25 }, (_, index) => `n${index + 1}`)
+  const backMs = new Map<string, number>()
+  const events: ChurnEvent[] = []
+  for (let index = 0; index < minutes * aMinute; index++) {
+    const [when, which, how, howLong] = [1, 2, 3, 4].map(more => drawn(4 * index + more)) as [
+      number,
+      number,
+      number,
+      number,
+    ]
+    const node = nodes[Math.floor(8 * which)]!
+    const atMs = Math.round(5000 + ((index + when) * 60_000) / aMinute)
+    if ((backMs.get(node) ?? 0) >= atMs) continue
+    backMs.set(node, atMs + 100 + Math.round(8000 * howLong))
+    events.push({ atMs, does: 'leave', node, manner: how < 0.5 ? 'kill' : 'cut' })
+    events.push({ atMs: backMs.get(node)!, does: 'join', node })
+  }
+  return { nodes, initial: nodes, events: events.sort((one, other) => one.atMs - other.atMs) }
+}
+
 const randtree = (): void => {
-  const { for: forTime = '84m', churn = '1', bug = 'randtree-children-siblings', only } = options
-  const environment = { BUG: bug, COUNT: '25', CHURN: churn }
+  const { for: forTime = '84', churn = '1', bug = randtreeBugs.join(), only } = options
+  const environment = { BUG: bug, COUNT: '25' }
+  const plan = join(directory, 'plan.json')
+  writeFileSync(plan, JSON.stringify(restarts(Number(forTime), Number(churn))))
   head(
     ...['steering', 'steps', 'inconsistencies', 'predicted', 'prevented by prediction', 'by the check', 'missed'],
     ...['joins', 'median join, s', 'rounds', 's of prediction', 's'],
@@ -76,7 +119,7 @@ const randtree = (): void => {
     const summary = run(
       join(here, '../emulate/crystalball.config.js'),
       how,
-      ['--for', forTime, '--seed', '7'],
+      ['--for', `${forTime}m`, '--churn', plan, '--seed', '7'],
       environment,
     )
     const { steps, predicted, steered, immediate, missed, joins, predictions, seconds } = summary
@@ -99,28 +142,53 @@ const endOf = ({ verdict, steered, immediate }: Summary): End => {
   return steered > 0 ? 'prevented by prediction alone' : 'as without'
 }
 
+/** A run of a configuration, by how it is steered. */
+interface Scenario {
+  readonly config: string
+  readonly environment: Record<string, string>
+  readonly args: readonly string[]
+}
+
+/** How many steps of steering in a run were for something that would not have come within a minute. */
+const inVain = ({ config, environment }: Scenario, { trace }: Summary): readonly [inVain: number, steered: number] => {
+  const { stdout, stderr } = spawnSync(process.execPath, [join(here, 'unsteered.js'), config, trace], {
+    env: { ...process.env, ...environment },
+    encoding: 'utf8',
+  })
+  if (stdout === '') throw new Error(stderr)
+  const counts = JSON.parse(stdout) as { readonly steered: number; readonly inVain: number }
+  return [counts.inVain, counts.steered]
+}
+
 /** Each run without steering, and those that violate a property again, steered. */
-const compare = (what: string, runs: Iterable<(how: How) => Summary>): void => {
+const compare = (what: string, scenarios: Iterable<Scenario>): void => {
   const ends = new Map<End, number>()
-  let [all, violated, seconds, predicted] = [0, 0, 0, 0]
-  for (const each of runs) {
+  let [all, violated, seconds, predicted, vain, actions] = [0, 0, 0, 0, 0, 0]
+  for (const scenario of scenarios) {
     all += 1
-    if (each('without').verdict !== 'violated') continue
-    violated += 1
-    const steered = each('both')
+    const { config, args, environment } = scenario
+    const isSteered = run(config, 'without', args, environment).verdict === 'violated'
+    if (isSteered) violated += 1
+    // A run that violates nothing shows what is prevented in vain.
+    const steered = run(config, 'both', args, environment)
+    const [inVainHere, actionsHere] = inVain(scenario, steered)
+    vain += inVainHere
+    actions += actionsHere
+    if (!isSteered) continue
     ends.set(endOf(steered), 1 + (ends.get(endOf(steered)) ?? 0))
     seconds += steered.seconds
     predicted += steered.predicted
   }
   const share = (end: End) => ends.get(end) ?? 0
   const kinds = ['prevented by prediction alone', 'by the check too', 'as without', 'missed'] as const
-  line(what, all, violated, ...kinds.map(share), predicted, (seconds / Math.max(1, violated)).toFixed(1))
+  const perRun = (seconds / Math.max(1, violated)).toFixed(1)
+  line(what, all, violated, ...kinds.map(share), predicted, `${vain} of ${actions}`, perRun)
 }
 
 const headOfComparison = () =>
   head(
     ...['runs', 'of', 'violated without', 'prevented by prediction alone', 'by the check too'],
-    ...['came otherwise', 'missed', 'predictions', 's a steered run'],
+    ...['came otherwise', 'missed', 'predictions', 'prevented in vain', 's a steered run'],
   )
 
 /** A number from 0 to 1 that is the same for the same seed. */
@@ -130,7 +198,7 @@ const drawn = (seed: number): number => {
   return ((hash ^ (hash >>> 13)) >>> 0) / 2 ** 32
 }
 
-function* paxosRuns(bug: string): Generator<(how: How) => Summary> {
+function* paxosRuns(bug: string): Generator<Scenario> {
   const isOfRestart = bug === 'paxos-forget-promise'
   for (let seed = 1; seed <= Number(options.runs); seed++) {
     const gapMs = Math.round(20_000 * drawn(seed))
@@ -153,18 +221,72 @@ function* paxosRuns(bug: string): Generator<(how: How) => Summary> {
     )
     const environment = { BUG: bug, SECOND_ROUND_MS: String((isOfRestart ? 200 : 3300) + gapMs) }
     const args = ['--churn', plan, '--seed', String(seed)]
-    yield how => run(join(here, 'paxos.config.js'), how, args, environment)
+    yield { config: join(here, 'paxos.config.js'), args, environment }
   }
 }
 
-function* liveRuns(): Generator<(how: How) => Summary> {
-  const { system, bug = 'chord-pred-self', churn = '6', for: forTime = '60s' } = options
+function* liveRuns(): Generator<Scenario> {
+  const { system = 'chord', bug = 'chord-pred-self', churn = '6', for: forTime = '60s' } = options
   const environment = { SYSTEM: system, BUG: bug, CHURN: churn, CLIENTS: 'none', RESETS: '2' }
   for (let seed = 1; seed <= Number(options.runs); seed++) {
     const args = ['--for', forTime, '--seed', String(seed)]
-    yield how => run(join(here, '../emulate/live.config.js'), how, args, environment)
+    yield { config: join(here, '../emulate/live.config.js'), args, environment }
   }
 }
+
+// Services of the examples
+
+/** What happens to each; without, the service does it by itself. */
+const examples: Readonly<Record<string, Omit<ChurnPlan, 'initial'> | undefined>> = {
+  redis: {
+    nodes: ['primary', 'replica1', 'replica2'],
+    events: [{ atMs: 3020, does: 'leave', node: 'primary', manner: 'kill' }],
+  },
+  sentinel: undefined,
+}
+
+/** Each run without steering; those that violate a property are steered, and what their clients have is compared. */
+const compareExample = (name: string, how: Exclude<How, 'without'>): void => {
+  const plan = examples[name]
+  const config = join(here, 'example.config.js')
+  const churn = join(directory, `${name}.json`)
+  if (plan) writeFileSync(churn, JSON.stringify({ ...plan, initial: plan.nodes }))
+  const scenarios = Array.from({ length: Number(options.runs) }, (_, index) => ({
+    args: [
+      '--seed',
+      String(index + 1),
+      ...(options.for ? ['--for', options.for] : []),
+      ...(plan ? ['--churn', churn] : []),
+    ],
+  }))
+  const environment = { EXAMPLE: name }
+  const pairs = scenarios.flatMap(({ args }) => {
+    const alone = run(config, 'without', args, environment)
+    return alone.verdict === 'violated' ? [[alone, run(config, how, args, environment)] as const] : []
+  })
+  const steered = pairs.map(([, each]) => each)
+  const sum = (of: readonly Summary[], count: (summary: Summary) => number) =>
+    of.reduce((all, each) => all + count(each), 0)
+  const inBoth = (count: (summary: Summary) => number) =>
+    `${sum(
+      pairs.map(([alone]) => alone),
+      count,
+    )} and ${sum(steered, count)}`
+  const missed = steered.filter(({ verdict }) => verdict === 'violated').length
+  line(
+    ...[name, how, scenarios.length, pairs.length, pairs.length - missed, missed],
+    ...[sum(steered, ({ steered }) => steered), sum(steered, ({ immediate }) => immediate)],
+    inBoth(({ clients }) => clients.reduce((all, { calls }) => all + calls, 0)),
+    inBoth(({ clients }) => clients.reduce((all, { failed }) => all + failed, 0)),
+    (sum(steered, ({ seconds }) => seconds) / Math.max(1, pairs.length)).toFixed(1),
+  )
+}
+
+const headOfExamples = () =>
+  head(
+    ...['service', 'steering', 'runs', 'violated without', 'avoided', 'missed', 'by prediction', 'by the check'],
+    ...['calls without and with', 'of these refused', 's a steered run'],
+  )
 
 try {
   switch (positionals[0]) {
@@ -180,8 +302,13 @@ try {
       headOfComparison()
       compare(options.bug ?? 'chord-pred-self', liveRuns())
       break
+    case 'examples':
+      headOfExamples()
+      for (const name of options.system ? [options.system] : Object.keys(examples))
+        compareExample(name, options.only === 'both' ? 'both' : 'check')
+      break
     default:
-      throw new Error('expected randtree, paxos or live')
+      throw new Error('expected randtree, paxos, live or examples')
   }
 } finally {
   rmSync(directory, { recursive: true, force: true })
