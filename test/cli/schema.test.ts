@@ -57,7 +57,7 @@ test('with --json an error is an object too, with a code that does not change', 
   }
 })
 
-test('emulate, topology and doctor do', { timeout: 60_000 }, async () => {
+test('what emulate, topology and doctor print with --json is as their schemas say', { timeout: 60_000 }, async () => {
   expect(await outputOf('emulate', 'adders.config.ts', '--for', '2s')).toMatchObject({ lookedAt: expect.any(String) })
   expect(await outputOf('topology', 'star', '--nodes', '10')).toMatchObject({ out: null })
   expect((await outputOf('doctor')).abilities.length).toBeGreaterThan(4)
