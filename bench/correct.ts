@@ -1,7 +1,7 @@
 /**
  * Whether programs that use a facility rightly are held: each kind is checked for ten seconds.
  *
- * `npm run bench:correct` measures all; words of a name select some, `--for 30s` another time.
+ * `npm run bench:correct` measures all; words of a name select some, `--seconds 30` another time.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
