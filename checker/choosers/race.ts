@@ -54,7 +54,8 @@ export const racing = (
   return enabled => {
     origins.arrive(enabled)
     const choice = hunt.take(enabled) ?? takeOrdinary(enabled)
-    if (choice) origins.leave(choice)
+    // What is left of a divided message belongs where all of it did.
+    if (choice) origins.leave(choice.whole ?? choice)
     return choice
   }
 }

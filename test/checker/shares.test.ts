@@ -50,9 +50,9 @@ describe('a suspect of which nobody can tell', () => {
     expect(told).toEqual([
       ['searching', 8_000],
       ['finding the critical transition', 8_000],
-      ['searching', 23_331],
-      ['finding the critical transition', 23_331],
-      ['searching', 28_332],
+      ['searching', 23_329],
+      ['finding the critical transition', 23_329],
+      ['searching', 28_330],
     ])
     expect(milliseconds).toBe(30_001)
   })
