@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { copyOfFixtures, lastnail, start } from './lastnail.ts'
-import { processesIn, runDirectoriesOf } from './leftovers.ts'
+import { describeProcess, processesIn, runDirectoriesOf } from './leftovers.ts'
 
 /**
  * A signal ends every command at once, whatever its nodes do: a step blocks the event loop, and may take 60 s of the CPU
@@ -50,12 +50,15 @@ const endAfter = async (
   signal: NodeJS.Signals,
   atLeast: number,
 ): Promise<{ exitCode: number | undefined; stdout: string; stderr: string }> => {
-  while (processesIn(directory).length < atLeast) await sleep(20)
+  const running = () => processesIn(directory).length
+  await expect.poll(running, { timeout: 60_000, interval: 20 }).toBeGreaterThanOrEqual(atLeast)
   // It is in the middle of its step by then.
   await sleep(600)
   const begun = performance.now()
   process.kill(tool.pid!, signal)
-  const { exitCode, stdout, stderr } = await tool
+  const ended = await Promise.race([tool, sleep(60_000)])
+  if (ended === undefined) throw new Error(`it goes on: ${processesIn(directory).map(describeProcess).join('; ')}`)
+  const { exitCode, stdout, stderr } = ended
   expect(performance.now() - begun).toBeLessThan(endMsMax)
   expect(processesIn(directory)).toEqual([])
   expect(runDirectoriesOf(tool.pid!)).toEqual([])

@@ -31,6 +31,17 @@ export const commandOf = (pid: number): string => {
   }
 }
 
+/** Its number, command and state, what the kernel does for it, and the signals that wait for it. */
+export const describeProcess = (pid: number): string => {
+  const read = (name: string) => readFileSync(`/proc/${pid}/${name}`, 'latin1')
+  try {
+    const states = read('status').match(/^(State|SigBlk|SigPnd|ShdPnd):.*$/gm) ?? []
+    return [pid, commandOf(pid).replaceAll('\0', ' '), read('wchan'), ...states].join(' ')
+  } catch {
+    return `${pid} has ended`
+  }
+}
+
 export const isWorker = (pid: number) => commandOf(pid).includes('worker.js')
 
 export const childrenOf = (pid: number): number[] => {
