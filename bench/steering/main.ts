@@ -167,14 +167,14 @@ const compare = (what: string, scenarios: Iterable<Scenario>): void => {
   for (const scenario of scenarios) {
     all += 1
     const { config, args, environment } = scenario
-    const isSteered = run(config, 'without', args, environment).verdict === 'violated'
-    if (isSteered) violated += 1
+    const violates = run(config, 'without', args, environment).verdict === 'violated'
+    if (violates) violated += 1
     // A run that violates nothing shows what is prevented in vain.
     const steered = run(config, 'both', args, environment)
     const [inVainHere, actionsHere] = inVain(scenario, steered)
     vain += inVainHere
     actions += actionsHere
-    if (!isSteered) continue
+    if (!violates) continue
     ends.set(endOf(steered), 1 + (ends.get(endOf(steered)) ?? 0))
     seconds += steered.seconds
     predicted += steered.predicted

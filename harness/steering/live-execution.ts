@@ -172,7 +172,7 @@ export class LiveExecution {
     const schedule = this.#executor.schedule.slice(0, -1)
     const { happened, time } = this.#cluster
     const requested = time!.requested.filter(action => action !== happened || action.does !== 'steer')
-    const soFar = { requested, timesMs: this.#timesMs }
+    const soFar = { ...this.soFar, requested }
     this.#cluster.soFar = soFar
     await this.#goBack()
     // Later steps were not known at the mark.

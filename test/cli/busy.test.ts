@@ -44,16 +44,20 @@ const begin = (behaviour: string, ...args: readonly string[]) => {
   return { directory, tool }
 }
 
+/** Until a command has so many processes, and one of them is in the middle of its step. */
+const untilBusy = async (directory: string, atLeast: number): Promise<void> => {
+  const running = () => processesIn(directory).length
+  await expect.poll(running, { timeout: 60_000, interval: 20 }).toBeGreaterThanOrEqual(atLeast)
+  await sleep(600)
+}
+
 /** How long a command goes on after a signal; nothing of it is left then. */
 const endAfter = async (
   { directory, tool }: ReturnType<typeof begin>,
   signal: NodeJS.Signals,
   atLeast: number,
 ): Promise<{ exitCode: number | undefined; stdout: string; stderr: string }> => {
-  const running = () => processesIn(directory).length
-  await expect.poll(running, { timeout: 60_000, interval: 20 }).toBeGreaterThanOrEqual(atLeast)
-  // It is in the middle of its step by then.
-  await sleep(600)
+  await untilBusy(directory, atLeast)
   const begun = performance.now()
   process.kill(tool.pid!, signal)
   const ended = await Promise.race([tool, sleep(60_000)])
@@ -95,8 +99,7 @@ test.each(['SIGINT', 'SIGHUP'] as const)('check with workers ends after %s', asy
 
 test('workers end where the command is killed while nodes spin at their start', async () => {
   const { directory, tool } = checkWithWorkers('spins at its start')
-  while (processesIn(directory).length < 5) await sleep(20)
-  await sleep(600)
+  await untilBusy(directory, 5)
   process.kill(tool.pid!, 'SIGKILL')
   const begun = performance.now()
   while (processesIn(directory).length > 0 && performance.now() - begun < endMsMax) await sleep(100)
