@@ -27,7 +27,7 @@ import { plansOf } from './node/plans.ts'
 import type { Engine } from './node/runtime.ts'
 import { Runner } from './runner/runner.ts'
 import type { Time } from './timed/time.ts'
-import type { RunSoFar, TimedAction, Timing } from './timed/timing.ts'
+import type { RunSoFar, TimedHappening, Timing } from './timed/timing.ts'
 import { noPackets, type PacketCounts } from './timed/ways.ts'
 
 export type { StepDetails } from './execution/end-step.ts'
@@ -163,7 +163,7 @@ export class Cluster implements System<GlobalState>, Processes {
   }
 
   /** The action of the last step, if it was planned or requested. */
-  get happened(): TimedAction | undefined {
+  get happened(): TimedHappening | undefined {
     return this.time?.happened
   }
 

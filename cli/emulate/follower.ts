@@ -9,7 +9,7 @@ import { type GlobalState, resolveSystem } from '../../harness/config/config.ts'
 import { endWithParent } from '../../harness/hold/turns/interruption.ts'
 import { safetyOf } from '../../harness/steering/immediate-check.ts'
 import { type Outcome, type PredictionCounts, Predictor } from '../../harness/steering/predictor.ts'
-import type { TimedAction, Timing } from '../../harness/timed/timing.ts'
+import type { TimedHappening, Timing } from '../../harness/timed/timing.ts'
 import { exitCode, explainError } from '../command/exit-code.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { inSession } from '../session/session.ts'
@@ -35,7 +35,7 @@ export interface FollowedStep {
   readonly label: string | undefined
   readonly atMs: number
   /** What somebody requested, if the step is that. */
-  readonly input: TimedAction | undefined
+  readonly input: TimedHappening | undefined
 }
 
 /** What a follower says. */

@@ -1,7 +1,7 @@
 import { UsageError } from '../../checker/system/errors.ts'
 import { ConfigError } from '../../harness/config/config.ts'
 import { noTopology } from '../../harness/timed/links.ts'
-import type { LinkAction } from '../../harness/timed/timing.ts'
+import type { TimedLinkChange } from '../../harness/timed/timing.ts'
 
 /**
  * Checks that the links that the configuration changes exist.
@@ -10,8 +10,8 @@ import type { LinkAction } from '../../harness/timed/timing.ts'
  * @throws ConfigError
  */
 export const requireLinks = (
-  changes: readonly LinkAction[],
-  links: { require(change: LinkAction): unknown } | undefined,
+  changes: readonly TimedLinkChange[],
+  links: { require(change: TimedLinkChange): unknown } | undefined,
 ): void => {
   const problems = changes.flatMap(change => {
     try {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { nearest } from '../../checker/system/nearest.ts'
 import { ConfigError, type ResolvedSystem } from '../../harness/config/config.ts'
 import type { EmulationOptions } from '../../harness/native/emulation.ts'
-import { inOrder, type LinkAction } from '../../harness/timed/timing.ts'
+import { inOrder, type TimedLinkChange } from '../../harness/timed/timing.ts'
 import { planChurn } from '../../topologies/churn/model.ts'
 import { type ChurnPlan, checkPlan, mergePlans, readPlan } from '../../topologies/churn/plan.ts'
 import { readScript } from '../../topologies/churn/script.ts'
@@ -112,9 +112,9 @@ const topologyOf = (
 }
 
 /** In the order of time. */
-const linksOf = ({ links }: Settings): LinkAction[] => {
-  const actions = links.map(({ at: atMs, ...change }): LinkAction => ({ atMs, does: 'link', ...given(change) }))
-  return inOrder(actions) as LinkAction[]
+const linksOf = ({ links }: Settings): TimedLinkChange[] => {
+  const actions = links.map(({ at: atMs, ...change }): TimedLinkChange => ({ atMs, does: 'link', ...given(change) }))
+  return inOrder(actions) as TimedLinkChange[]
 }
 
 /** Without what is undefined. */

@@ -15,7 +15,7 @@ import { Filters } from '../../harness/steering/filters.ts'
 import { type PredictionCounts, Predictor } from '../../harness/steering/predictor.ts'
 import { Links } from '../../harness/timed/links.ts'
 import { timedSystem } from '../../harness/timed/timed-system.ts'
-import { inOrder, type RunSoFar, type TimedAction, type Timing } from '../../harness/timed/timing.ts'
+import { inOrder, type RunSoFar, type TimedHappening, type Timing } from '../../harness/timed/timing.ts'
 import { planOf } from '../../harness/timed/wiring.ts'
 import { allowedCpus } from '../../linux/affinity.ts'
 import { newPlace } from '../command/store.ts'
@@ -109,7 +109,7 @@ export const emulateInTime = (
         follower?.tell({
           label: step.choice?.label,
           atMs: step.atMs ?? 0,
-          input: step.input as TimedAction | undefined,
+          input: step.input as TimedHappening | undefined,
         })
       }
       besides = plan && new SearchBesides(plan, { ...source, trace, inputs: () => actionsOf(inputs) }, { cpus, signal })

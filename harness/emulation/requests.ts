@@ -4,11 +4,11 @@ import { execOf } from '../clients/clients.ts'
 import { noNode } from '../clients/state.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ClientCall, ExecResult } from '../config/config.ts'
-import type { Happening, Pace, TimedAction } from '../timed/timing.ts'
+import type { Happening, Pace, TimedHappening } from '../timed/timing.ts'
 
-/** Somebody who waits until an action was executed. */
+/** Somebody who waits until what was requested has happened. */
 interface Asked {
-  readonly action: TimedAction
+  readonly happening: TimedHappening
   readonly done: () => void
 }
 
@@ -26,7 +26,7 @@ export class Requests {
   readonly #cluster: Cluster
   readonly #pace: Pace
   /** Not yet part of the run. */
-  readonly #requested: { readonly action: Happening; readonly done: () => void }[] = []
+  readonly #requested: { readonly happening: Happening; readonly done: () => void }[] = []
   readonly #asked: Asked[] = []
   #awaited: Awaited[] = []
   /** By client, the number of programs run in its node. */
@@ -43,19 +43,19 @@ export class Requests {
   }
 
   /**
-   * Requests an action. Resolves when it was executed, or the run is over.
+   * Requests that something happens. Resolves when it has happened, or the run is over.
    *
    * @throws UsageError for an unknown node or link, and for what this pace cannot do
    */
-  async act(action: Happening): Promise<void> {
+  async act(happening: Happening): Promise<void> {
     const names = this.#cluster.state().nodes.map(({ name }) => ({ name }))
-    for (const name of namesIn(action))
+    for (const name of namesIn(happening))
       if (!names.some(each => each.name === name)) throw new UsageError(noNode(name, names))
-    if (action.does === 'link') this.#cluster.time!.requireLink(action)
-    if (action.does === 'set' && action.ways.some(({ pipe }) => (pipe?.duplicate ?? 0) > 0))
+    if (happening.does === 'link') this.#cluster.time!.requireLink(happening)
+    if (happening.does === 'set' && happening.ways.some(({ pipe }) => (pipe?.duplicate ?? 0) > 0))
       throw new UsageError(`packets come twice (--duplicate) at the pace native alone, this run is at ${this.#pace}`)
     await new Promise<void>(done => {
-      this.#requested.push({ action, done })
+      this.#requested.push({ happening, done })
       this.onRequest()
     })
   }
@@ -80,15 +80,15 @@ export class Requests {
 
   /** Between two steps: makes the requested actions due now. */
   makeDue(): void {
-    for (const { action, done } of this.#requested.splice(0))
-      this.#asked.push({ action: this.#cluster.time!.ask(action), done })
+    for (const { happening, done } of this.#requested.splice(0))
+      this.#asked.push({ happening: this.#cluster.time!.ask(happening), done })
     this.#cluster.lookAgain()
   }
 
   /** To be called after each step: tells whoever waits for it. */
   afterStep(): void {
     const { happened } = this.#cluster
-    const index = this.#asked.findIndex(({ action }) => action === happened)
+    const index = this.#asked.findIndex(({ happening }) => happening === happened)
     for (const { done } of index < 0 ? [] : this.#asked.splice(index, 1)) done()
     this.#tellAwaited()
   }

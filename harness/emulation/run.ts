@@ -25,7 +25,7 @@ export interface Run {
   /** Undefined if nothing is predicted. `behindMs`: by how much the predictor is behind the run. */
   readonly prediction?: (PredictionCounts & { readonly behindMs: number }) | undefined
   /** @throws UsageError for an unknown node */
-  act(action: Happening): Promise<void>
+  act(happening: Happening): Promise<void>
   /**
    * Runs a program in a node.
    *

@@ -199,9 +199,9 @@ export class TimedRun implements Run {
     }
   }
 
-  /** Executes an action at the present time, as part of the run. */
-  act(action: Happening): Promise<void> {
-    return this.#requests.act(action)
+  /** Makes something happen at the present time, as part of the run. */
+  act(happening: Happening): Promise<void> {
+    return this.#requests.act(happening)
   }
 
   exec(node: string, command: readonly string[]): Promise<ExecResult> {

@@ -22,7 +22,7 @@ import type { PlayedMessage } from '../../proxy/network.ts'
 import { stateOf } from '../clients/state.ts'
 import { type ClientCall, ConfigError, type GlobalState, type NodeView, NoSuchNode } from '../config/config.ts'
 import { unlessInterrupted } from '../hold/turns/interruption.ts'
-import type { TimedAction } from '../timed/timing.ts'
+import type { TimedHappening } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import { carryOut, startedBy } from './carry-out.ts'
 import type { Option } from './choices.ts'
@@ -232,11 +232,11 @@ export class Alone implements NodeSystem {
   #planned(label: string): Option | undefined {
     const { timing, execution } = this.#stage
     if (timing === undefined) return undefined
-    const action = [...timing.events, ...timing.inputs, ...execution.time!.coming()].find(
+    const happening = [...timing.events, ...timing.inputs, ...execution.time!.coming()].find(
       each => comesOrGoes(each) && nodeOf(each) === this.#name && labelOf(each) === label,
     )
     const choice = { kind: 'restart', node: this.#name, label, ...numbersApart(label) } as const
-    return action && { choice, action: { do: 'happen', action } }
+    return happening && { choice, action: { do: 'happen', happening } }
   }
 
   #delivery({ from, to, label, body }: Sent): Option | undefined {
@@ -301,7 +301,7 @@ const isShared = ({ action }: Option): boolean => action.do === 'disconnect'
 
 const isOfOpening = (kind: Message['kind']): boolean => kind === 'open' || kind === 'accept' || kind === 'refuse'
 
-const comesOrGoes = ({ does }: TimedAction): boolean => does === 'join' || does === 'leave' || does === 'reboot'
+const comesOrGoes = ({ does }: TimedHappening): boolean => does === 'join' || does === 'leave' || does === 'reboot'
 
 /** The state that properties would read of a system whose nodes are in these states. */
 export const joinParts = (parts: readonly NodePart[]): GlobalState => {

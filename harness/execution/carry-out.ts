@@ -4,6 +4,7 @@ import type { Choice } from '../../checker/system/system.ts'
 import { millisecond } from '../hold/clock/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
 import { type Action, earliestOf, type Input, type Option } from './choices.ts'
+import type { Execution } from './execution.ts'
 import { happen } from './happen.ts'
 import { startAgain } from './node-start.ts'
 import type { Done, Stage } from './stage.ts'
@@ -11,76 +12,88 @@ import type { Done, Stage } from './stage.ts'
 /** The node that an action starts and that must be prepared; undefined for none. */
 export const startedBy = (action: Action): string | undefined => {
   if (action.do === 'restart' || (action.do === 'kill' && action.restart)) return action.node
-  return action.do === 'happen' && startsNode(action.action) ? nodeOf(action.action) : undefined
+  return action.do === 'happen' && startsNode(action.happening) ? nodeOf(action.happening) : undefined
+}
+
+/** The nodes that an action names. */
+const namedBy = (action: Action): readonly string[] => {
+  if (action.do === 'disconnect') return [action.connection.opener, action.connection.listener]
+  return 'node' in action ? [action.node] : []
 }
 
 /** The nodes whose clocks must show the present time before an action. */
-const concerned = ({ nodes, execution: { clients } }: Stage, action: Action): readonly Node[] => {
-  if (action.do === 'client' || clients.isCalling) return nodes
-  if (action.do === 'inputs' || action.do === 'divide' || action.do === 'kill' || action.do === 'restart')
-    return nodes.filter(({ name }) => name === action.node)
-  if (action.do === 'disconnect')
-    return nodes.filter(({ name }) => [action.connection.opener, action.connection.listener].includes(name))
-  return []
-}
+const concerned = ({ nodes, execution: { clients } }: Stage, action: Action): readonly Node[] =>
+  action.do === 'client' || clients.isCalling ? nodes : nodes.filter(({ name }) => namedBy(action).includes(name))
 
 /** Performs a choice and lets the nodes concerned settle. */
 export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
-  const { execution } = stage
-  const { network } = execution
-  execution.spend(choice)
+  stage.execution.spend(choice)
   stage.tellTime(concerned(stage, action))
-  switch (action.do) {
-    case 'inputs':
-      return enter(stage, stage.node(action.node), action.inputs, choice)
-    case 'divide': {
-      const [first, rest] = network.divide(action.message, action.count)
-      execution.delays.continueAs(action.message, rest)
-      return enter(stage, stage.node(action.node), [{ deliver: first }], choice)
-    }
-    case 'client':
-      execution.clients.call(action.client, execution.stepIndex)
-      return { findings: [], touched: stage.nodes }
-    case 'drop':
-      network.drop(action.message)
-      return nothing()
-    case 'refuse':
-      network.refuse(action.message)
-      return nothing()
-    case 'happen':
-      if (choice.node !== '') execution.remember(choice.node, readLabel(choice.label))
-      return happen(stage, action.action)
-    case 'duplicate':
-      network.duplicate(action.message)
-      return nothing()
-    case 'disconnect': {
-      const { connection } = action
-      network.resetConnection(connection)
-      const ends = [connection.opener, connection.listener]
-      for (const node of ends) execution.remember(node, readLabel(choice.label))
-      return stage.settle(stage.nodes.filter(({ name }) => ends.includes(name)))
-    }
-    case 'kill':
-      execution.remember(action.node, readLabel(choice.label))
-      return kill(stage, action)
-    case 'restart':
-      execution.remember(action.node, readLabel(choice.label))
-      return restart(stage, stage.node(action.node))
-    case 'cut':
-      network.cut(action.ways)
-      execution.cutAt = stage.clocks()
-      return nothing()
-    case 'heal':
-      network.heal()
-      execution.cutAt = undefined
-      return nothing()
-    case 'healthy':
-      execution.healthy = { base: stage.clocks(), elapsed: 0 }
-      return nothing()
-  }
+  return (carriedOut[action.do] as (stage: Stage, action: Action, choice: Choice) => Done)(stage, action, choice)
 }
 
-const nothing = (): Done => ({ findings: [], touched: [] })
+/** What each kind of action does. */
+const carriedOut: {
+  readonly [Each in Action['do']]: (stage: Stage, action: Extract<Action, { do: Each }>, choice: Choice) => Done
+} = {
+  inputs: (stage, { node, inputs }, choice) => enter(stage, stage.node(node), inputs, choice),
+  divide: (stage, { node, message, count }, choice) => {
+    const { network, delays } = stage.execution
+    const [first, rest] = network.divide(message, count)
+    delays.continueAs(message, rest)
+    return enter(stage, stage.node(node), [{ deliver: first }], choice)
+  },
+  client: ({ nodes, execution }, { client }) => {
+    execution.clients.call(client, execution.stepIndex)
+    return { findings: [], touched: nodes }
+  },
+  drop: (stage, { message }) => withoutNode(stage, ({ network }) => network.drop(message)),
+  refuse: (stage, { message }) => withoutNode(stage, ({ network }) => network.refuse(message)),
+  duplicate: (stage, { message }) => withoutNode(stage, ({ network }) => network.duplicate(message)),
+  disconnect: (stage, action, { label }) => {
+    stage.execution.network.resetConnection(action.connection)
+    const ends = namedBy(action)
+    for (const node of ends) remember(stage, node, label)
+    return stage.settle(stage.nodes.filter(({ name }) => ends.includes(name)))
+  },
+  kill: (stage, { node: name, peersSee, restart }, { label }) => {
+    remember(stage, name, label)
+    const node = stage.node(name)
+    node.kill(stage.runner, peersSee)
+    return restart ? startNode(stage, node) : { findings: [], touched: [node] }
+  },
+  restart: (stage, { node }, { label }) => {
+    remember(stage, node, label)
+    return startNode(stage, stage.node(node))
+  },
+  cut: (stage, { ways }) =>
+    withoutNode(stage, execution => {
+      execution.network.cut(ways)
+      execution.cutAt = stage.clocks()
+    }),
+  heal: stage =>
+    withoutNode(stage, execution => {
+      execution.network.heal()
+      execution.cutAt = undefined
+    }),
+  healthy: stage =>
+    withoutNode(stage, execution => {
+      execution.healthy = { base: stage.clocks(), elapsed: 0 }
+    }),
+  happen: (stage, { happening }, { node, label }) => {
+    if (node !== '') remember(stage, node, label)
+    return happen(stage, happening)
+  },
+}
+
+/** Something that no node notices. */
+const withoutNode = ({ execution }: Stage, change: (execution: Execution) => void): Done => {
+  change(execution)
+  return { findings: [], touched: [] }
+}
+
+/** It is part of the node's history. */
+const remember = ({ execution }: Stage, node: string, label: string): void => execution.remember(node, readLabel(label))
 
 /** Several inputs enter while the node is stopped, so that it finds all of them when it continues. */
 const enter = (stage: Stage, node: Node, inputs: readonly Input[], choice: Choice): Done => {
@@ -112,13 +125,7 @@ const fire = ({ execution, nodes }: Stage, node: Node): void => {
   held.fireEarliest()
 }
 
-const kill = (stage: Stage, action: Extract<Action, { do: 'kill' }>): Done => {
-  const node = stage.node(action.node)
-  node.kill(stage.runner, action.peersSee)
-  return action.restart ? restart(stage, node) : { findings: [], touched: [node] }
-}
-
-const restart = (stage: Stage, node: Node): Done => {
+const startNode = (stage: Stage, node: Node): Done => {
   stage.limitSkew()
   stage.runner.attach(node, stage.execution.network)
   return { findings: startAgain(stage, node), touched: [node] }

@@ -6,7 +6,7 @@ import type { FaultKind, ResolvedSystem } from '../config/config.ts'
 import { millisecond, type Nanoseconds } from '../hold/clock/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
 import type { Time } from '../timed/time.ts'
-import type { TimedAction } from '../timed/timing.ts'
+import type { TimedHappening } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import type { Clocks, Delays } from './delays.ts'
 import type { Healthy } from './healthy.ts'
@@ -31,8 +31,8 @@ export type Action =
   | { readonly do: 'healthy' }
   /** The machine of a node that is down refuses a connection. */
   | { readonly do: 'refuse'; readonly message: Message }
-  /** An action that was planned or requested. It spends no budget. */
-  | { readonly do: 'happen'; readonly action: TimedAction }
+  /** What a plan or a person may also make happen. */
+  | { readonly do: 'happen'; readonly happening: TimedHappening }
 
 export interface Option {
   readonly choice: Choice
@@ -85,7 +85,7 @@ const option = (kind: ChoiceKind, node: string, label: string, action: Action): 
 
 /** What happens in the same way if a plan or a person asks for it. It is due at no time. */
 const happening = (kind: 'pause' | 'resume', node: string): Option =>
-  option(kind, node, `${kind} ${node}`, { do: 'happen', action: { atMs: 0, does: kind, node } })
+  option(kind, node, `${kind} ${node}`, { do: 'happen', happening: { atMs: 0, does: kind, node } })
 
 /** Everything that may befall one node by itself. It is the same in every state, so it is made once. */
 interface NodeFaults {

@@ -2,7 +2,7 @@ import { kindOf, labelOf, nodeOf } from '../../checker/happening/happenings.ts'
 import { numbersApart } from '../../checker/system/labels.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Time } from '../timed/time.ts'
-import type { TimedAction } from '../timed/timing.ts'
+import type { TimedHappening } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import { type Moment, type Option, optionsOf } from './choices.ts'
 
@@ -22,8 +22,8 @@ const withTimes = (options: readonly Option[], moment: Moment, time: Time): Opti
     const made = withTime(option, moment, time)
     if (made) timed.push(made)
   }
-  for (const action of moment.start?.due ?? []) timed.push(comes(action))
-  for (const action of time.coming()) if (isPossible(action, moment)) timed.push(comes(action))
+  for (const happening of moment.start?.due ?? []) timed.push(comes(happening))
+  for (const happening of time.coming()) if (isPossible(happening, moment)) timed.push(comes(happening))
   let firstMs = Number.POSITIVE_INFINITY
   for (const { choice } of timed) if (choice.due !== undefined && choice.due < firstMs) firstMs = choice.due
   const unheard = unheardIn(moment)
@@ -70,26 +70,34 @@ const at = (option: Option, due: number | undefined): Option => {
   return option.dated
 }
 
-/** A steering action concerns a message that can arrive now; anything else that was planned can always happen. */
-const isPossible = (action: TimedAction, { deliverable, network }: Moment): boolean => {
-  if (action.does !== 'steer' || !('message' in action)) return true
-  const message = deliverable.find(({ label }) => label === action.message)
+/** Steering concerns a message that can arrive now; anything else that was planned can always happen. */
+const isPossible = (happening: TimedHappening, { deliverable, network }: Moment): boolean => {
+  if (happening.does !== 'steer' || !('message' in happening)) return true
+  const message = deliverable.find(({ label }) => label === happening.message)
   if (message === undefined) return false
-  return action.how === 'break' ? network.isBreakable(message) : message.transport === 'udp' || message.kind === 'abort'
+  return happening.how === 'break'
+    ? network.isBreakable(message)
+    : message.transport === 'udp' || message.kind === 'abort'
 }
 
-const comes = (action: TimedAction): Option => {
-  const before = coming.get(action)
+const comes = (happening: TimedHappening): Option => {
+  const before = coming.get(happening)
   if (before) return before
-  const label = labelOf(action)
-  const choice = { kind: kindOf(action), node: nodeOf(action) ?? '', label, due: action.atMs, ...numbersApart(label) }
-  const made: Option = { choice, action: { do: 'happen', action } }
-  coming.set(action, made)
+  const label = labelOf(happening)
+  const choice = {
+    kind: kindOf(happening),
+    node: nodeOf(happening) ?? '',
+    label,
+    due: happening.atMs,
+    ...numbersApart(label),
+  }
+  const made: Option = { choice, action: { do: 'happen', happening } }
+  coming.set(happening, made)
   return made
 }
 
 /** Cached options of planned actions, because each is enabled until it happens. */
-const coming = new WeakMap<TimedAction, Option>()
+const coming = new WeakMap<TimedHappening, Option>()
 
 /** Datagrams without a receiver, and requests for connections to a node that is down. */
 const unheardIn = ({ network, nodes }: Moment): readonly Message[] => {

@@ -6,7 +6,7 @@ import { outputsOf } from '../files/output.ts'
 import { noteFullSharedMemory } from '../hold/calls/shared-memory.ts'
 import { sweepTimerfds } from '../hold/kernel-timers.ts'
 import type { Node } from '../node/node.ts'
-import type { TimedAction } from '../timed/timing.ts'
+import type { TimedHappening } from '../timed/timing.ts'
 import type { Option } from './choices.ts'
 import { enabledOptions } from './due.ts'
 import { hasCrashed } from './findings.ts'
@@ -27,7 +27,7 @@ export interface StepDetails {
   /** When it was executed, in milliseconds since the start, in a system with a common time. */
   readonly atMs: number | undefined
   /** What somebody outside asked for while the system ran, if the step did that. */
-  readonly input: TimedAction | undefined
+  readonly input: TimedHappening | undefined
 }
 
 /** Details of a state before any step. */

@@ -2,21 +2,21 @@ import type { Does, Manner } from '../../checker/happening/happenings.ts'
 import { readLabel } from '../../checker/system/labels.ts'
 import type { Finding } from '../../checker/system/system.ts'
 import type { Node } from '../node/node.ts'
-import type { Happening, Steer, TimedAction } from '../timed/timing.ts'
+import type { Happening, Steer, TimedHappening } from '../timed/timing.ts'
 import type { Execution } from './execution.ts'
 import { startAgain } from './node-start.ts'
 import type { Done, Stage } from './stage.ts'
 
-/** Performs a planned or requested action. */
-export const happen = (stage: Stage, action: TimedAction): Done => {
-  stage.execution.time?.happens(action)
-  stage.execution.start?.happens(action)
-  return (carriedOut[action.does] as (stage: Stage, action: Happening) => Done)(stage, action)
+/** Makes something happen that was planned or requested. */
+export const happen = (stage: Stage, happening: TimedHappening): Done => {
+  stage.execution.time?.happens(happening)
+  stage.execution.start?.happens(happening)
+  return (carriedOut[happening.does] as (stage: Stage, happening: Happening) => Done)(stage, happening)
 }
 
 /** What each row of `happenings` does to held nodes. */
 const carriedOut: {
-  readonly [Each in Does]: (stage: Stage, action: Extract<Happening, { readonly does: Each }>) => Done
+  readonly [Each in Does]: (stage: Stage, happening: Extract<Happening, { readonly does: Each }>) => Done
 } = {
   join: (stage, { node }) => join(stage, stage.node(node)),
   leave: (stage, { node, manner }) => leave(stage, stage.node(node), manner),

@@ -1,14 +1,14 @@
 import type { Message } from '../../proxy/message.ts'
 import type { Node } from '../node/node.ts'
 import type { Time } from '../timed/time.ts'
-import type { TimedAction } from '../timed/timing.ts'
+import type { TimedHappening } from '../timed/timing.ts'
 import { Conversations } from './conversations.ts'
 import { describeNotReady } from './findings.ts'
 
 /** Clients do not wait longer for a start, in milliseconds of the run. */
 const startMsMax = 60_000
 
-type Join = Extract<TimedAction, { readonly does: 'join' }>
+type Join = Extract<TimedHappening, { readonly does: 'join' }>
 
 /**
  * The start of a run, which takes time as all else does. A node with `after` is started when those that it names are ready,
@@ -75,13 +75,13 @@ export class TimedStart {
   }
 
   /** Nodes to start now. */
-  get due(): readonly TimedAction[] {
+  get due(): readonly TimedHappening[] {
     return this.#due
   }
 
-  /** Must be called when an action happens. */
-  happens(action: TimedAction): void {
-    const index = this.#due.indexOf(action as Join)
+  /** Must be called with everything that happens. */
+  happens(happening: TimedHappening): void {
+    const index = this.#due.indexOf(happening as Join)
     if (index < 0) return
     const [{ node }] = this.#due.splice(index, 1) as [Join]
     this.#waiting.add(node)

@@ -7,7 +7,7 @@ import { ConfigError, type ExecResult, type NodeView, type ResolvedSystem } from
 import { unlessInterrupted } from '../hold/turns/interruption.ts'
 import type { Look } from '../timed/look.ts'
 import { type Happened, Measurements } from '../timed/measurements.ts'
-import { type Happening, inOrder, type LinkAction } from '../timed/timing.ts'
+import { type Happening, inOrder, type TimedLinkChange } from '../timed/timing.ts'
 import type { Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
 import { type Manner as LookManner, Looks } from './looks.ts'
@@ -22,7 +22,7 @@ export interface EmulationOptions extends Wiring {
   /** Which nodes come and go, and when. */
   readonly churn: ChurnPlan
   /** Links of the topology that are changed, in the order of time. */
-  readonly links: readonly LinkAction[]
+  readonly links: readonly TimedLinkChange[]
   readonly forMs: number
   readonly lookEveryMs: number
   readonly looks: LookManner
@@ -78,7 +78,7 @@ export class Emulation {
 
   /** What each row of `happenings` that this pace knows does to running nodes. */
   readonly #carriedOut: {
-    readonly [Each in Does]?: (action: Extract<Happening, { readonly does: Each }>) => Promise<void>
+    readonly [Each in Does]?: (happening: Extract<Happening, { readonly does: Each }>) => Promise<void>
   } = {
     join: ({ node }) => this.#join(node),
     leave: ({ node, manner }) => this.cluster.leave(node, manner),
@@ -150,10 +150,10 @@ export class Emulation {
   }
 
   /** @throws UsageError for an unknown node */
-  async act(action: Happening): Promise<void> {
+  async act(happening: Happening): Promise<void> {
     const atMs = this.elapsedMs
-    await (this.#carriedOut[action.does] as ((action: Happening) => Promise<void>) | undefined)?.(action)
-    this.#note({ ...describe(action), atMs, isCrash: false })
+    await (this.#carriedOut[happening.does] as ((happening: Happening) => Promise<void>) | undefined)?.(happening)
+    this.#note({ ...describe(happening), atMs, isCrash: false })
   }
 
   /**
@@ -187,9 +187,9 @@ export class Emulation {
     const events = inOrder(comings, this.#options.links)
     // A program that is slow to end does not delay later events.
     const underWay: Promise<void>[] = []
-    for (const { atMs, ...action } of events) {
+    for (const { atMs, ...happening } of events) {
       if (!(await this.#until(atMs, over))) break
-      underWay.push(this.act(action))
+      underWay.push(this.act(happening))
       underWay.at(-1)!.catch(() => undefined)
     }
     await this.#until(this.#options.forMs, over)
@@ -242,9 +242,9 @@ const aPause = 'a pause'
 const onceAborted = (signal: AbortSignal) =>
   new Promise<void>(resolve => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve())))
 
-const describe = (action: Happening): Pick<Happened, 'kind' | 'label' | 'node' | 'step'> => ({
-  kind: effectOf(action) === 'harm' ? 'fault' : 'repair',
-  label: sentenceOf(action),
-  node: nodeOf(action),
-  step: kindOf(action),
+const describe = (happening: Happening): Pick<Happened, 'kind' | 'label' | 'node' | 'step'> => ({
+  kind: effectOf(happening) === 'harm' ? 'fault' : 'repair',
+  label: sentenceOf(happening),
+  node: nodeOf(happening),
+  step: kindOf(happening),
 })

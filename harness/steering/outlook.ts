@@ -10,7 +10,7 @@ import type { Cluster } from '../cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../config/config.ts'
 import { type Beside, CannotBegin } from '../execution/beside.ts'
 import type { ClusterMark } from '../execution/mark.ts'
-import type { TimedAction } from '../timed/timing.ts'
+import type { TimedHappening } from '../timed/timing.ts'
 
 /** A violation to which a way from a state leads. */
 export interface Foreseen extends Pick<Violation, 'kind' | 'property'> {
@@ -45,7 +45,7 @@ export class Outlook {
   readonly #solo: Solo
   readonly #beside: Beside
   readonly #executor: Executor<GlobalState>
-  readonly #requested: readonly TimedAction[]
+  readonly #requested: readonly TimedHappening[]
   readonly #state: Mark
   readonly #signal: AbortSignal
 

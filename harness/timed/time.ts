@@ -8,7 +8,7 @@ import { Flow } from './flow.ts'
 import { type LinkChange, Links, noTopology } from './links.ts'
 import { Reach } from './reach.ts'
 import { Standstills } from './standstills.ts'
-import type { Happening, RunSoFar, TimedAction, Timing, WaySetting } from './timing.ts'
+import type { Happening, RunSoFar, TimedHappening, Timing, WaySetting } from './timing.ts'
 import { keep } from './way-settings.ts'
 import { type Awaiting, type PacketCounts, Ways } from './ways.ts'
 
@@ -68,7 +68,7 @@ export class Time {
   readonly #standstills: Standstills
   #nowMs = 0
   /** What the last step did, if that was planned or requested. */
-  #happened: TimedAction | undefined
+  #happened: TimedHappening | undefined
   #isAsked = false
   /** By label. */
   readonly #sent = new Map<string, Sent>()
@@ -76,7 +76,7 @@ export class Time {
   readonly #flows = new Map<string, Flow>()
   /** How many entries of each list have happened. */
   readonly #done = { events: 0, inputs: 0 }
-  readonly #inputs: TimedAction[]
+  readonly #inputs: TimedHappening[]
   /** When each step is executed, if it repeats a run. */
   #timesMs: RunSoFar['timesMs']
   /** Nodes that were asked to end, and when they are killed. */
@@ -159,12 +159,12 @@ export class Time {
   }
 
   /** What the last step did, if somebody requested it. */
-  get asked(): TimedAction | undefined {
+  get asked(): TimedHappening | undefined {
     return this.#isAsked ? this.#happened : undefined
   }
 
   /** What the last step did, if that was planned or requested. */
-  get happened(): TimedAction | undefined {
+  get happened(): TimedHappening | undefined {
     return this.#happened
   }
 
@@ -302,44 +302,44 @@ export class Time {
   // What happens to the system
 
   /** What happens next according to plan and requests. */
-  coming(): readonly TimedAction[] {
+  coming(): readonly TimedHappening[] {
     const { events, inputs } = this.#done
-    const planned = [this.timing.events[events], this.#inputs[inputs]].filter(action => action !== undefined)
+    const planned = [this.timing.events[events], this.#inputs[inputs]].filter(happening => happening !== undefined)
     const killed = [...this.#leaving].map(([node, atMs]) => ({ atMs, does: 'leave', node, manner: 'kill' }) as const)
     return [...planned, ...killed]
   }
 
-  /** Notes that the action happens now. */
-  happens(action: TimedAction): void {
-    this.#happened = action
-    if (action === this.timing.events[this.#done.events]) this.#done.events += 1
-    else if (action === this.#inputs[this.#done.inputs]) {
+  /** Notes that it happens now. */
+  happens(happening: TimedHappening): void {
+    this.#happened = happening
+    if (happening === this.timing.events[this.#done.events]) this.#done.events += 1
+    else if (happening === this.#inputs[this.#done.inputs]) {
       this.#done.inputs += 1
       this.#isAsked = true
     }
   }
 
-  /** Requests an action: it happens now, or after the last packet whose arrival has been foreseen. */
-  ask(action: Happening): TimedAction {
-    const asked = this.#now(action)
+  /** Requests that something happens: now, or after the last packet whose arrival has been foreseen. */
+  ask(happening: Happening): TimedHappening {
+    const asked = this.#now(happening)
     this.#inputs.push(asked)
     return asked
   }
 
-  /** Requests an action that happens before all others that were requested and have not happened. */
-  askFirst(action: Happening): TimedAction {
-    const asked = this.#now(action)
+  /** Requests that something happens before all others that were requested and have not happened. */
+  askFirst(happening: Happening): TimedHappening {
+    const asked = this.#now(happening)
     this.#inputs.splice(this.#done.inputs, 0, asked)
     return asked
   }
 
   /** Takes back a request that has not happened. */
-  withdraw(asked: TimedAction): void {
+  withdraw(asked: TimedHappening): void {
     this.#inputs.splice(this.#inputs.indexOf(asked), 1)
   }
 
   /** All that was requested so far. */
-  get requested(): readonly TimedAction[] {
+  get requested(): readonly TimedHappening[] {
     return [...this.#inputs]
   }
 
@@ -349,10 +349,10 @@ export class Time {
     this.#timesMs = timesMs
   }
 
-  #now(action: Happening): TimedAction {
+  #now(happening: Happening): TimedHappening {
     // Rounded up: a replay must not let it happen before a packet whose arrival was foreseen when it was requested.
     const foreseenMs = Math.ceil(this.#agenda.nowMs * millisecond) / millisecond
-    return { ...action, atMs: Math.max(this.#nowMs, foreseenMs) } as TimedAction
+    return { ...happening, atMs: Math.max(this.#nowMs, foreseenMs) } as TimedHappening
   }
 
   /** Whether a node was asked to end and has not ended. */

@@ -14,7 +14,7 @@ export interface Timing {
   /** Nodes present from the start. */
   readonly initial: readonly string[]
   /** Planned events, in order of time. */
-  readonly events: readonly TimedAction[]
+  readonly events: readonly TimedHappening[]
   /** The pipes between nodes. Nodes are numbered in the order of the configuration. */
   readonly wiring: Omit<ForwardingPlan, 'addresses'> & { readonly links?: LinkPlan }
   /** Milliseconds from the end of a client's call to its next, by client name. */
@@ -22,7 +22,7 @@ export interface Timing {
   /** Settings of clocks that differ from the default, by node. */
   readonly clocks: Readonly<Record<string, ClockSetting>>
   /** In a replay of a run: what was done to it from outside, in order of time. */
-  readonly inputs: readonly TimedAction[]
+  readonly inputs: readonly TimedHappening[]
   /** In a replay of a run: when each step was executed, the start first. Absent: each step when it is due. */
   readonly timesMs?: readonly number[] | undefined
   /** In a search that begins in a run: whether events outside the timing may also happen, within the budgets. */
@@ -32,7 +32,7 @@ export interface Timing {
 /** What an execution needs to know of a live run to repeat it. */
 export interface RunSoFar {
   /** In order of time. */
-  readonly requested: readonly TimedAction[]
+  readonly requested: readonly TimedHappening[]
   /** When each step was executed, the start first. Absent: each step when it is due. */
   readonly timesMs?: readonly number[] | undefined
 }
@@ -41,9 +41,9 @@ export interface RunSoFar {
 export type Happening = AnyHappening<PipeSettings, LinkChange>
 
 /** The same at a time: an event of churn, or a request. */
-export type TimedAction = { readonly atMs: number } & Happening
+export type TimedHappening = { readonly atMs: number } & Happening
 
-export type LinkAction = Extract<TimedAction, { readonly does: 'link' }>
+export type TimedLinkChange = Extract<TimedHappening, { readonly does: 'link' }>
 
 /** What steering does. */
 export type Steer = Extract<Happening, { readonly does: 'steer' }>
@@ -52,5 +52,5 @@ export type Steer = Extract<Happening, { readonly does: 'steer' }>
 export type WaySetting = WayChange<PipeSettings>
 
 /** Merges plans in order of time. At equal times, earlier plans come first. */
-export const inOrder = (...plans: readonly (readonly TimedAction[])[]): TimedAction[] =>
+export const inOrder = (...plans: readonly (readonly TimedHappening[])[]): TimedHappening[] =>
   plans.flat().sort((one, other) => one.atMs - other.atMs)
