@@ -227,7 +227,8 @@ describe.skipIf(reason)(`nodes in containers${reason ? ` (needs Docker: ${reason
       expect((await take(cluster, 'fails timer +10ms')).findings).toMatchObject([{ kind: 'crash', node: 'fails' }])
       expect(cluster.state().nodes.map(({ alive }) => alive)).toEqual([false, false])
     }
-    expect(cluster.starts).toBe(4)
+    // A start that a busy machine interrupts is not kept. Even so, one of the two lives after the first is lived again.
+    expect([4, 5]).toContain(cluster.starts)
   })
 
   test('a container ends with its first process, and it is said that others were ended with it', async () => {
