@@ -127,6 +127,8 @@ class Check {
   readonly #time: number | undefined
   /** The longest time that it took to see that a suspect recovers, in milliseconds. */
   #slowestSuspect = 0
+  /** Time kept free to execute once more what is examined or was not decided, in milliseconds. */
+  #recordingMs = 0
   readonly #examinations = new Map<string, number>()
   readonly #meetings = new Meetings()
   #phase: Progress['phase'] = 'searching'
@@ -230,7 +232,8 @@ class Check {
       this.#phase = 'searching'
       if (this.#doubts.areTooMany(this.#completed)) return (await this.#relyOnLess()) ? this.#search(cells) : undefined
       if (this.#doubts.areCutShort(this.#completed) && (await this.#lengthenTurns())) return this.#search(cells)
-      if (this.#deferred.isDue(this.#explored) || this.#isTooLateForSuspects) return undefined
+      if (this.#deferred.isDue(this.#explored) || this.#isTooLateForSuspects || this.#millisecondsLeft <= 0)
+        return undefined
     }
     return undefined
   }
@@ -305,6 +308,8 @@ class Check {
       seconds: Number(this.#seconds().toFixed(3)),
     }
     const notRepeated = this.#doubts.notRepeated.length
+    const recordingBefore = this.#recordingMs
+    this.#leaveTimeFor(discovery.steps)
     const found = violation
       ? await this.#examineViolation(explored, violation, discovery).catch(error =>
           this.#unexamined(explored, violation, discovery, error),
@@ -312,11 +317,22 @@ class Check {
       : await this.#examineIn(execution, discovery, cells => this.#examineSuspect(cells, explored))
     if (this.#doubts.notRepeated.length > notRepeated)
       this.#doubts.differs({ schedule: labelsOf(schedule), variant: execution.variant })
+    if (found === undefined && !this.#deferred.isKept) this.#recordingMs = recordingBefore
     return found
   }
 
+  /** Leaves what these steps take longer than their recording may, as they took until now, but half of what is left at most. */
+  #leaveTimeFor(steps: number): void {
+    const { recordingMs } = this.#options
+    if (recordingMs === undefined || steps === 0) return
+    const recording = (steps * this.#seconds() * 1000) / this.#cells.counts.steps - recordingMs
+    const most = this.#recordingMs + Math.max(0, this.#millisecondsLeft / 2)
+    this.#recordingMs = Math.max(this.#recordingMs, Math.min(recording, most))
+  }
+
+  /** Time left to search and to examine. */
   get #millisecondsLeft(): number {
-    return this.#begun + (this.#time ?? Number.POSITIVE_INFINITY) - performance.now()
+    return this.#begun + (this.#time ?? Number.POSITIVE_INFINITY) - performance.now() - this.#recordingMs
   }
 
   /** A suspect that could not be examined any more would make the verdict undetermined. */

@@ -23,6 +23,11 @@ export interface SearchOptions {
    */
   readonly examinationMs?: number | undefined
   /**
+   * Time that the caller has afterwards to execute once more what was found or not decided, in milliseconds. The check ends
+   * sooner by what that takes longer. By default nothing is executed afterwards.
+   */
+  readonly recordingMs?: number | undefined
+  /**
    * Ends the search with the first violation of safety, crash or divergence, which is neither repeated nor shrunk: the
    * verdict is `undetermined` and names it. For a caller who lets something else find and examine it again.
    */
@@ -67,7 +72,7 @@ export interface Progress {
   readonly finding?: string | undefined
 }
 
-const times = ['milliseconds', 'examinationMs'] as const
+const times = ['milliseconds', 'examinationMs', 'recordingMs'] as const
 const counts = ['executions', 'depth', 'walkLength', 'walks'] as const
 
 /** @throws UsageError for options that no search can follow */

@@ -13,8 +13,8 @@ const triesMax = 3
  */
 const [settlesFrom, stepsMax] = [256, 2_000]
 
-/** Where even one execution takes longer than the check, its first half is shown and judged. */
-const timeShareMax = 1 / 2
+/** Where even one execution takes longer than the check, as much of it is shown and judged as can be executed again. */
+const timeShareMax = 1 / 3
 
 /**
  * The way that systems are built for, in the order of a real network, to the end of all calls of clients at least. One

@@ -98,7 +98,11 @@ const checkFrom = async (
 ): Promise<Checked> => {
   const how = sessionOfCheck(options)
   return inSession(config, { ...options, clocksStart, ...how }, async session => {
-    const searched = await search(session, { ...options, milliseconds: time.leftToSearch }, cpus)
+    const searched = await search(
+      session,
+      { ...options, milliseconds: time.leftToSearch, recordingMs: time.recordingMs },
+      cpus,
+    )
     const verdict = before ? after(searched, before) : searched
     const system = evaluated(session.system, options)
     const unmet = isSearched(verdict)

@@ -18,9 +18,14 @@ export class CheckTime {
 
   /** What is left to search and to examine: not the time to record what was found. At least a millisecond. */
   get leftToSearch(): number | undefined {
+    if (this.recordingMs === undefined) return undefined
+    return Math.max(1, this.left - this.recordingMs)
+  }
+
+  /** What is kept free to record what was found, in milliseconds. */
+  get recordingMs(): number | undefined {
     if (this.#milliseconds === Number.POSITIVE_INFINITY) return undefined
-    const recording = Math.min(Math.max(recordingMsMin, recordingShare * this.#milliseconds), recordingMsMax)
-    return Math.max(1, this.left - recording)
+    return Math.min(Math.max(recordingMsMin, recordingShare * this.#milliseconds), recordingMsMax)
   }
 
   /** Seconds since the beginning. */

@@ -57,6 +57,22 @@ describe('a suspect of which nobody can tell', () => {
     expect(milliseconds).toBe(30_001)
   })
 
+  it('leaves as much time as executing it once more will take', async () => {
+    const options = { milliseconds: 30_000, recordingMs: 3_000 }
+    const { verdict, milliseconds } = await phases(taking(door(), 1), { open }, options)
+    expect(verdict).toMatchObject({ verdict: 'undetermined', property: 'open', schedule: { length: 8000 } })
+    // 8 s to find it; its steps take 8 s again, for 3 of which there is time afterwards.
+    expect(milliseconds).toBe(25_001)
+  })
+
+  it('leaves no more than half of what is left', async () => {
+    const options = { milliseconds: 10_000, recordingMs: 1_000 }
+    const { verdict, milliseconds } = await phases(taking(door(), 1), { open }, options)
+    // The first execution ends after a third of the time.
+    expect(verdict).toMatchObject({ verdict: 'undetermined', property: 'open' })
+    expect(verdict.schedule.length + milliseconds).toBeLessThan(11_002)
+  })
+
   it('is kept, and said to be in doubt, if the check is interrupted', async () => {
     const abort = new AbortController()
     const onProgress = ({ phase }: Progress) => phase === 'finding the critical transition' && abort.abort()
