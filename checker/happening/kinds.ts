@@ -30,6 +30,8 @@ interface Kind {
    * and overlaps are read by their form instead.
    */
   readonly words?: readonly string[]
+  /** Its labels, where they begin with the word of another kind. */
+  readonly form?: RegExp
   /** Whether these words are followed by the name of a node. */
   readonly isOfNode?: boolean
   /** Whether it changes what lies between nodes, and no node notices. */
@@ -108,6 +110,16 @@ export const kinds = {
     glyph: [
       ['solid', 'M-7 -7h14v14h-14Z'],
       ['inverse', 'M-4 -4L4 4M-4 4L4 -4'],
+    ],
+  },
+  /** As by a pulled cable, a lost machine: its peers hear nothing, until they say something to its next life. */
+  silent: {
+    happens: 'a node ends, and nobody is told',
+    role: 'fault',
+    form: /^crash \S+ silently$/,
+    glyph: [
+      ['hollow', 'M-7 -7h14v14h-14Z'],
+      ['line thick', 'M-4 -4L4 4M-4 4L4 -4'],
     ],
   },
   restart: {
@@ -232,8 +244,9 @@ export const wordsOfNodes: readonly string[] = allKinds.flatMap(kind =>
   rowOf(kind).isOfNode ? (rowOf(kind).words ?? []) : [],
 )
 
-/** The kind of labels that begin with this word. */
-export const kindByWord = (word: string): ChoiceKind | undefined => byWord.get(word)
+/** The kind of a label that does not begin with the parts of a message or a timer. */
+export const kindByWords = (label: string): ChoiceKind | undefined =>
+  allKinds.find(kind => rowOf(kind).form?.test(label)) ?? byWord.get(label.split(' ', 1)[0]!)
 
 const byWord: ReadonlyMap<string, ChoiceKind> = new Map(
   allKinds.flatMap(kind => (rowOf(kind).words ?? []).map(word => [word, kind] as const)),

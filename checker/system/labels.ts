@@ -1,4 +1,4 @@
-import { isKindOfNetwork, kindByWord, wordsOfNodes } from '../happening/kinds.ts'
+import { isKindOfNetwork, kindByWords, wordsOfNodes } from '../happening/kinds.ts'
 import { kindOfChange } from '../happening/ways.ts'
 import type { About, ChoiceKind } from './system.ts'
 
@@ -75,7 +75,7 @@ const connectionIn = (label: string): Described | undefined => {
 const nodeAfter = new RegExp(`^(?:${wordsOfNodes.join('|')}|exec|steer pause) (\\S+)`)
 
 const otherIn = (label: string): Described => {
-  const kind = kindOfChange(label) ?? kindByWord(label.split(' ', 1)[0]!)
+  const kind = kindOfChange(label) ?? kindByWords(label)
   const [, node] = nodeAfter.exec(label) ?? []
   return { ...(kind && { kind }), ...(node !== undefined && { node }), ...numbersApart(label) }
 }

@@ -92,6 +92,7 @@ interface NodeFaults {
   readonly restart: Option
   readonly resets: readonly Option[]
   readonly crash: Option
+  readonly silent: Option
   readonly pause: Option
   readonly resume: Option
 }
@@ -107,6 +108,12 @@ const faultsOf = (node: Node): NodeFaults => {
       option('reset', name, `reset ${name} silently`, { do: 'kill', node: name, peersSee: 'nothing', restart: true }),
     ],
     crash: option('crash', name, `crash ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: false }),
+    silent: option('silent', name, `crash ${name} silently`, {
+      do: 'kill',
+      node: name,
+      peersSee: 'nothing',
+      restart: false,
+    }),
     pause: happening('pause', name),
     resume: happening('resume', name),
   }
@@ -399,11 +406,11 @@ const resetOf = (connection: ReturnType<Network['connections']>[number]): Option
 const canFail = ({ isAlive, isPaused }: Node): boolean => isAlive && !isPaused
 
 const crashes = (moment: Moment): Option[] =>
-  left(moment, 'crash')
-    ? moment.nodes
-        .filter(node => canFail(node) && befalls(moment, 'crash', node.name))
-        .map(node => faultsOf(node).crash)
-    : []
+  (['crash', 'silent'] as const).flatMap(kind =>
+    left(moment, kind)
+      ? moment.nodes.filter(node => canFail(node) && befalls(moment, kind, node.name)).map(node => faultsOf(node)[kind])
+      : [],
+  )
 
 /** Where time decides what happens, only a plan or a person pauses and resumes nodes. */
 const pauses = (moment: Moment): Option[] =>

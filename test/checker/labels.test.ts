@@ -51,6 +51,7 @@ describe('a label', () => {
     ['partition n1 | n2', 'partition'],
     ['heal', 'heal'],
     ['crash n1', 'crash'],
+    ['crash n1 silently', 'silent'],
     ['restart n1', 'restart'],
     ['n1 timer +250.5ms', 'timer'],
     ['anything else', undefined],
@@ -63,9 +64,12 @@ describe('a label', () => {
     expect(['n1→n2 #3 vote #3 term=4', 'n1→n2 #3'].map(meaningIn)).toEqual(['vote #3 term=4', ''])
   })
 
-  it.each(['crash n1', 'restart n1', 'reset n1 silently', 'n1 timer +5ms', 'n2→n1 #3 vote'])('%s: its node', label => {
-    expect(readLabel(label).node).toBe('n1')
-  })
+  it.each(['crash n1', 'crash n1 silently', 'restart n1', 'reset n1 silently', 'n1 timer +5ms', 'n2→n1 #3 vote'])(
+    '%s: its node',
+    label => {
+      expect(readLabel(label).node).toBe('n1')
+    },
+  )
 
   it('of a native run says which way was cut or healed, at any time', () => {
     expect(cutsBy('12.50 s n1→n2 cut')).toEqual(['n1→n2'])

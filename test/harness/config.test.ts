@@ -61,13 +61,14 @@ describe('a right definition', () => {
       observe: undefined,
       clients: [],
       properties: {},
-      faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, partition: 0, pause: 0 },
+      faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, silent: 0, partition: 0, pause: 0 },
       cutMsMin: 0,
       faultsOf: {
         drop: undefined,
         duplicate: undefined,
         reset: undefined,
         crash: undefined,
+        silent: undefined,
         partition: undefined,
         pause: undefined,
       },
@@ -152,7 +153,7 @@ describe('a right definition', () => {
     ])
     expect(system.clients[0]!.run).toBe(put)
     expect(system.properties.safety).toBe(safety)
-    expect(system.faults).toEqual({ drop: 0, duplicate: 0, reset: 0, crash: 2, partition: 0, pause: 0 })
+    expect(system.faults).toEqual({ drop: 0, duplicate: 0, reset: 0, crash: 2, silent: 0, partition: 0, pause: 0 })
     expect(system.weights).toEqual({ ...defaultWeights, fault: 0 })
     expect(system.clockSkewMsMax).toBe(50)
     expect(system.dissectorOf(7000)).toBe(dissector)
@@ -256,7 +257,7 @@ describe('a wrong definition is refused with one line for each problem', () => {
       { name: 'x', nodes: { n1: { comand: ['node'], command: ['node'] } }, propertys: {}, faults: { lightning: 1 } },
       [
         'nodes.n1.comand: unknown field, did you mean "command"?',
-        'faults.lightning: unknown field, known are drop, duplicate, reset, crash, partition, pause',
+        'faults.lightning: unknown field, known are drop, duplicate, reset, crash, silent, partition, pause',
         'propertys: unknown field, did you mean "properties"?',
       ],
     ],

@@ -65,6 +65,21 @@ test('a reset that the peer does not see shows when it sends; the disk is lost w
   expect(stdoutOf(cluster, 'client')).toEqual(['ECONNRESET'])
 })
 
+test('a silent crash tells nobody: the peer learns of it from the next life, or when its kernel gives up', async () => {
+  const cluster = talk({ silent: 1 })
+  await connected(cluster)
+  await take(cluster, 'crash server silently')
+  // Nothing is in flight to the client, and what it said finds nobody. Its kernel would give up after 15 minutes.
+  expect(labelsOf(cluster)).toEqual(['client timer +1000ms', 'restart server'])
+  await take(cluster, 'client timer +1000ms')
+  expect(labelsOf(cluster)).toEqual(['client timer +1000ms', 'restart server'])
+  await take(cluster, 'restart server')
+  expect(stdoutOf(cluster, 'server')).toEqual(['start 2'])
+  await take(cluster, 'client→server #2 5 bytes :7000 "word1"')
+  await take(cluster, labelsOf(cluster).find(label => label.includes('abort'))!)
+  expect(stdoutOf(cluster, 'client')).toEqual(['ECONNRESET'])
+})
+
 test('a connection that is reset ends at both sides', async () => {
   const cluster = talk({ reset: 1 })
   await connected(cluster)
@@ -166,7 +181,7 @@ import time; time.sleep(1e9)`
 test('faults apply only to the nodes that the configuration names', async () => {
   const of = ['client']
   const once = { times: 1, of }
-  const cluster = talk({ crash: once, reset: once, partition: once })
+  const cluster = talk({ crash: once, silent: once, reset: once, partition: once })
   await connected(cluster)
   const faults = labelsOf(cluster).filter(label => /^(crash|reset|partition|cut) /.test(label))
   expect(faults).toEqual([
@@ -174,6 +189,7 @@ test('faults apply only to the nodes that the configuration names', async () => 
     'reset client',
     'reset client silently',
     'crash client',
+    'crash client silently',
     'partition client | server',
     'cut server→client',
     'cut client→server',
