@@ -7,7 +7,7 @@ const files: Readonly<Record<string, string>> = {
   checker:
     'bandit brief carried due far-timers held-again labels long-waits nearness notes offers oldest-first priorities random schedule shrink start straight-way subjects surprises trace trace-keep vain-calls',
   'checker/history': 'known property random smallest',
-  cli: 'emulate-settings in-common older-names step-pattern',
+  cli: 'emulate-settings in-common older-names pipe-settings step-pattern',
   docker: 'compose',
   harness: 'call-content config filters first-difference instruction neighbourhoods notes periods rewind-units',
   'harness/held': 'cpu-limit table',

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { crossBurstMax, crossProblem } from './cross.ts'
+import { crossProblem } from './cross.ts'
 import { shortened, TopologyError } from './error.ts'
-import { disciplines, linkClasses, type Pipe, queuePacketsMax, roles, type Topology } from './topology.ts'
+import { milliseconds as millisecondsOf, pipeShape as shapeOfPipe, type Wording } from './pipe-shape.ts'
+import { linkClasses, type Pipe, roles, type Topology } from './topology.ts'
 
 /** Validates topologies. Messages say what was expected and found; `problemsOf` adds where. */
 
@@ -22,45 +23,9 @@ const oneOf = <Values extends readonly string[]>(values: Values) =>
 
 export const text = z.string(expected('a string')).min(1, expected('a string that is not empty'))
 const finite = z.number(expected('a number'))
-export const milliseconds = z.number(expected('milliseconds')).min(0, expected('milliseconds of at least 0'))
-const atLeastOne = (what: string) => z.number(expected(what)).min(1, expected(`${what}, at least 1`))
-const wholeNumber = (what: string) => z.int(expected(what)).min(1, expected(`${what}, at least 1`))
-const probability = (what = 'a probability from 0 to 1') =>
-  z.number(expected(what)).min(0, expected(what)).max(1, expected(what))
-
-const queueExpected = "a queue: { packets: 100 } or { bytes: 65536 }, and discipline: 'droptail', 'red' or 'codel'"
-const discipline = oneOf(disciplines).exactOptional()
-const queue = z.union(
-  [
-    z.strictObject({
-      packets: wholeNumber('a number of packets').max(queuePacketsMax, expected(`at most ${queuePacketsMax} packets`)),
-      discipline,
-    }),
-    z.strictObject({ bytes: wholeNumber('a number of bytes'), discipline }),
-  ],
-  expected(queueExpected),
-)
-
-const crossExpected = 'cross traffic: { bandwidth: 1e6, bytes: 1000, burst: 1 }'
-const cross = fields(
-  {
-    bandwidth: z.number(expected('bits a second')).min(0, expected('bits a second, at least 0')),
-    bytes: wholeNumber('a number of bytes').exactOptional(),
-    burst: wholeNumber('a number of packets')
-      .max(crossBurstMax, expected(`at most ${crossBurstMax} packets`))
-      .exactOptional(),
-  },
-  crossExpected,
-)
-
-const pipeShape = {
-  delayMs: milliseconds,
-  jitterMs: milliseconds.exactOptional(),
-  bandwidth: atLeastOne('bits a second').exactOptional(),
-  loss: probability().exactOptional(),
-  queue: queue.exactOptional(),
-  cross: cross.exactOptional(),
-}
+const wording: Wording = { say: expected, fields }
+export const milliseconds = millisecondsOf(wording)
+const pipeShape = shapeOfPipe(wording)
 const checkCross = ({ value, issues }: z.core.ParsePayload<Pick<Pipe, 'bandwidth' | 'queue' | 'cross'>>) => {
   const message = crossProblem(value)
   if (message !== undefined) issues.push({ code: 'custom', path: ['cross'], message, input: undefined })

@@ -2,40 +2,18 @@ import { z } from 'zod'
 import { manners, plain, type Value } from '../../checker/happening/happenings.ts'
 import type { Happening, WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
-import { crossBurstMax } from '../../topologies/cross.ts'
-import { disciplines, queuePacketsMax } from '../../topologies/topology.ts'
+import { expectedOnly, pipeShape, probability } from '../../topologies/pipe-shape.ts'
 
 const name = z.string().min(1)
-const milliseconds = z.number().min(0)
-const probability = z.number().min(0).max(1)
-
-const discipline = z.enum(disciplines).exactOptional()
-
-const inOneDirection = {
-  jitterMs: milliseconds.exactOptional(),
-  bandwidth: z.number().min(1).exactOptional(),
-  queue: z
-    .union([
-      z.strictObject({ packets: z.int().min(1).max(queuePacketsMax), discipline }),
-      z.strictObject({ bytes: z.int().min(1), discipline }),
-    ])
-    .exactOptional(),
-  loss: probability.exactOptional(),
-  cross: z
-    .strictObject({
-      bandwidth: z.number().min(0),
-      bytes: z.int().min(1).exactOptional(),
-      burst: z.int().min(1).max(crossBurstMax).exactOptional(),
-    })
-    .exactOptional(),
-}
+const { delayMs, ...shape } = pipeShape(expectedOnly)
+const share = probability(expectedOnly).exactOptional()
 
 const pipe: z.ZodType<PipeSettings> = z.strictObject({
-  delayMs: milliseconds.default(0),
-  ...inOneDirection,
-  duplicate: probability.exactOptional(),
-  reorder: probability.exactOptional(),
-  corrupt: probability.exactOptional(),
+  delayMs: delayMs.default(0),
+  ...shape,
+  duplicate: share,
+  reorder: share,
+  corrupt: share,
 })
 
 /** The settings of a link in one direction. */
@@ -50,8 +28,8 @@ const link = {
   link: z.union([name, z.tuple([name, name])]),
   asBefore: z.boolean().exactOptional(),
   isDown: z.boolean().exactOptional(),
-  delayMs: milliseconds.exactOptional(),
-  ...inOneDirection,
+  delayMs: delayMs.exactOptional(),
+  ...shape,
 }
 
 /** A program to run in a node. */

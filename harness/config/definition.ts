@@ -157,12 +157,19 @@ export interface LinkEvent {
   readonly asBefore?: boolean | undefined
   /** True: nothing passes. False: packets pass again. */
   readonly isDown?: boolean | undefined
+  /** Propagation delay, ms of the run's time. */
   readonly delayMs?: number | undefined
+  /** The delay varies uniformly by up to so many milliseconds, up and down. */
   readonly jitterMs?: number | undefined
-  /** Bits a second. */
+  /** Bits a second, at least 1. */
   readonly bandwidth?: number | undefined
-  /** Share of packets that are lost. */
+  /** Share of packets that are lost, from 0 to 1. */
   readonly loss?: number | undefined
+  /** What may wait for bandwidth: so many packets or bytes, dropped as the discipline says (`droptail` by default). */
+  readonly queue?:
+    | { readonly packets: number; readonly discipline?: 'droptail' | 'red' | 'codel' }
+    | { readonly bytes: number; readonly discipline?: 'droptail' | 'red' | 'codel' }
+    | undefined
   /**
    * Traffic of others that takes bandwidth and places in the queue: bits a second in the mean (0 for none), the size of
    * each packet (1,000 bytes by default), and how many come at once (1 by default, at most 100).

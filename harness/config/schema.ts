@@ -5,9 +5,9 @@ import { nearest } from '../../checker/system/nearest.ts'
 import type { Property } from '../../checker/system/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import { manners } from '../../topologies/churn/plan.ts'
-import { crossBurstMax } from '../../topologies/cross.ts'
 import { parseTime } from '../../topologies/formats/units.ts'
 import { topologyKinds } from '../../topologies/generate/generate.ts'
+import { crossPackets, expectedOnly, pipeShape, type Wording } from '../../topologies/pipe-shape.ts'
 import { placeForm } from '../../topologies/place.ts'
 import type {
   Client,
@@ -286,11 +286,7 @@ const positive = (what: string) => z.number({ error: what }).positive({ error: w
 const rate = positive('expected how many a minute, above 0').or(z.literal(0))
 const shareExpected = 'expected a share from 0 to 1'
 const shareOfAll = z.number({ error: shareExpected }).min(0, { error: shareExpected }).max(1, { error: shareExpected })
-const burstExpected = `expected how many packets come at once, from 1 to ${crossBurstMax}`
-const crossPackets = {
-  bytes: wholeNumber('expected a number of bytes, at least 1', 1).exactOptional(),
-  burst: wholeNumber(burstExpected, 1).max(crossBurstMax, { error: burstExpected }).exactOptional(),
-}
+const wording: Wording = { ...expectedOnly, fields }
 const kindsExpected = `expected one of ${topologyKinds.join(', ')}`
 const topology = z.union(
   [
@@ -302,7 +298,7 @@ const topology = z.union(
         seed: wholeNumber('expected a whole number').default(1),
         meanRtt: positive('expected milliseconds above 0').optional(),
         cross: fields(
-          { share: shareOfAll, ...crossPackets },
+          { share: shareOfAll, ...crossPackets(wording) },
           'cross traffic: { share: 0.3, bytes: 1000, burst: 1 }',
         ).optional(),
       } satisfies Record<keyof GeneratedTopology, unknown>,
@@ -371,10 +367,6 @@ const clock = fields(
 )
 
 const linkExpected = "expected a node, whose own link it is, or the two ends of a link: ['17', '42']"
-const linkMs = z
-  .number({ error: 'expected milliseconds, 0 or more' })
-  .min(0, { error: 'expected milliseconds, 0 or more' })
-const crossExpected = 'expected bits a second, 0 or more'
 const yesOrNo = z.boolean({ error: 'expected true or false' })
 const linkEvent = fields(
   {
@@ -382,17 +374,7 @@ const linkEvent = fields(
     link: z.union([text, z.tuple([text, text])], { error: linkExpected }),
     asBefore: yesOrNo.optional(),
     isDown: yesOrNo.optional(),
-    delayMs: linkMs.optional(),
-    jitterMs: linkMs.optional(),
-    bandwidth: positive('expected bits a second, above 0').optional(),
-    loss: shareOfAll.optional(),
-    cross: fields(
-      {
-        bandwidth: z.number({ error: crossExpected }).min(0, { error: crossExpected }),
-        ...crossPackets,
-      },
-      'cross traffic: { bandwidth: 1e6, bytes: 1000, burst: 1 }',
-    ).optional(),
+    ...z.object(pipeShape(wording)).partial().shape,
   } satisfies Record<keyof LinkEvent, unknown>,
   "a change of a link: { at: '30s', link, delayMs, … }",
 )

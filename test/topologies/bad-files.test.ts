@@ -33,10 +33,10 @@ describe('our JSON', () => {
     for (const queue of [{ packets: 1.5 }, { bytes: 1000.5 }])
       expect(read({ links: [{ ...link, queue }] })).toThrow('expected a queue')
     expect(read({ links: [{ ...link, queue: { packets: 0 } }] })).toThrow(
-      'links[0].queue.packets: expected a number of packets, at least 1, found 0',
+      'links[0].queue.packets: expected a number of packets, from 1 to 100000, found 0',
     )
     expect(read({ links: [{ ...link, queue: { packets: 2 ** 53 } }] })).toThrow(
-      'links[0].queue.packets: expected at most 100000 packets, found 9007199254740992',
+      'links[0].queue.packets: expected a number of packets, from 1 to 100000, found 9007199254740992',
     )
     expect(read({ links: [{ ...link, queue: 7 }] })).toThrow(
       "links[0].queue: expected a queue: { packets: 100 } or { bytes: 65536 }, and discipline: 'droptail', 'red' or 'codel', found 7",
@@ -48,7 +48,7 @@ describe('our JSON', () => {
       'links[0].back.cross: expected a queue, or cross traffic below the bandwidth of 5: what waits would grow without end',
     )
     expect(read({ links: [{ ...link, bandwidth: 5, cross: { bandwidth: 1, burst: 101 } }] })).toThrow(
-      'links[0].cross.burst: expected at most 100 packets, found 101',
+      'links[0].cross.burst: expected how many packets come at once, from 1 to 100, found 101',
     )
     expect(read({ nodes: [{ ...node, role: 'router' }] })).toThrow(
       'nodes[0].role: expected one of transit, stub, client, found "router"',
