@@ -121,3 +121,19 @@ export const untilDone = (call: () => number): number => {
     if (result !== -1 || lastErrno() !== errno.EINTR) return result
   }
 }
+
+/**
+ * Gives memory that was freed back to the kernel. Without this, an allocator keeps what lies between pieces that are still in use: after
+ * many copies of memory were made and freed, that is several times what is in use. A C library other than glibc does this by itself.
+ */
+export const giveBackMemory = (): void => {
+  trim?.(0)
+}
+
+const trim = ((): ((pad: number) => number) | undefined => {
+  try {
+    return libc.func('int malloc_trim(size_t pad)')
+  } catch {
+    return undefined
+  }
+})()

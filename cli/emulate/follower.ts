@@ -3,11 +3,9 @@ import { on } from 'node:events'
 import { Executor } from '../../checker/cells/executor.ts'
 import { Diverged } from '../../checker/system/errors.ts'
 import { labelsOf } from '../../checker/system/labels.ts'
-import { evaluate } from '../../checker/system/property.ts'
 import type { Cluster } from '../../harness/cluster.ts'
 import { type GlobalState, resolveSystem } from '../../harness/config/config.ts'
 import { endWithParent } from '../../harness/hold/turns/interruption.ts'
-import { safetyOf } from '../../harness/steering/immediate-check.ts'
 import { type Outcome, type PredictionCounts, Predictor } from '../../harness/steering/predictor.ts'
 import type { TimedHappening, Timing } from '../../harness/timed/timing.ts'
 import { exitCode, explainError } from '../command/exit-code.ts'
@@ -90,10 +88,8 @@ const follow = async (order: FollowerOrder, steps: Steps): Promise<void> => {
       const isDue = step.atMs >= nextMs && steps.latestMs - step.atMs <= upToDateMs
       if (isDue) {
         while (nextMs <= step.atMs) nextMs += everyMs
-        if (!isViolated(cluster, given)) {
-          const outcome = await predictor.look(executor.mark(), { requested: cluster.time!.requested, timesMs })
-          await answer({ round: { step: executor.schedule.length, atMs: step.atMs, outcome } })
-        }
+        const outcome = await predictor.look(executor.mark(), { requested: cluster.time!.requested, timesMs })
+        await answer({ round: { step: executor.schedule.length, atMs: step.atMs, outcome } })
       } else if (executor.schedule.length % stepsPerAnswer === 0) await answer()
     }
   })
@@ -115,9 +111,6 @@ const execute = async (
   const { kind, node } = choice
   await executor.execute({ kind, node, label, subject: label, numbers: [] })
 }
-
-const isViolated = (cluster: Cluster, { properties }: ReturnType<typeof resolveSystem>): boolean =>
-  safetyOf({ properties }).some(name => evaluate(name, properties[name]!, cluster.state(), () => 'now') === false)
 
 /** If the parent has ended, nobody needs it. */
 const send = (answer: FollowerAnswer) =>

@@ -11,7 +11,7 @@ import type { ExecResult, ResolvedSystem } from '../config/config.ts'
 import { notSteered, type SteeringCounts } from '../steering/counts.ts'
 import type { Filters } from '../steering/filters.ts'
 import type { Guard } from '../steering/guard.ts'
-import { ImmediateCheck, type ImmediateCheckListener, safetyOf } from '../steering/immediate-check.ts'
+import { ImmediateCheck, type ImmediateCheckListener } from '../steering/immediate-check.ts'
 import { LiveExecution, type Reader } from '../steering/live-execution.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
 import { type OnSteered, Steering } from '../steering/steering.ts'
@@ -34,7 +34,7 @@ export interface TimedRunOptions {
   readonly besides:
     | {
         readonly everyMs: number
-        /** Whether it searches after something was violated, once that holds again. */
+        /** Whether it searches after something was violated. */
         readonly goesOn?: boolean
         /** What it has predicted, if it does. */
         readonly counts?: PredictionCounts
@@ -67,7 +67,6 @@ export class TimedRun implements Run {
   readonly #options: TimedRunOptions
   readonly #live: LiveExecution
   readonly #steers: Steering
-  readonly #safety: readonly string[]
   readonly #requests: Requests
   readonly #log: RunLog
   #steering: SteeringCounts | undefined
@@ -100,7 +99,6 @@ export class TimedRun implements Run {
       predicted?.onSteered(...about)
     }
     this.#steers = new Steering(this.#live, { check, filters: predicted?.filters, onSteered })
-    this.#safety = safetyOf(system)
   }
 
   get elapsedMs(): number {
@@ -275,16 +273,12 @@ export class TimedRun implements Run {
     if (besides === undefined || this.#nextSearchMs > atMs) return
     const searchedMs = this.#nextSearchMs
     while (this.#nextSearchMs <= atMs) this.#nextSearchMs += besides.everyMs
-    const isViolated = besides.goesOn ? this.#isViolatedNow : this.violation !== undefined
-    if (isViolated || this.#searched === this.steps) return
+    const isOver = this.violation !== undefined && !besides.goesOn
+    if (isOver || this.#searched === this.steps) return
     this.#searched = this.steps
     const state = () => this.#live.mark()
     const { labels, soFar } = this.#live
     await besides.search({ step: this.steps, atMs: searchedMs, labels, state, soFar })
-  }
-
-  get #isViolatedNow(): boolean {
-    return this.#safety.some(name => this.#live.values.get(name) === false)
   }
 
   #see(step: RecordedStep): void {

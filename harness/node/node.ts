@@ -490,6 +490,11 @@ export class Node {
     this.#isRewound = false
   }
 
+  /** Ends the lives that wait to begin again. */
+  endParkedLives(runner: Runner): void {
+    this.#lives.endParked(runner)
+  }
+
   /** Ends everything that was ever started. */
   endLives(runner: Runner): void {
     this.#lives.close(runner, this.#life)

@@ -110,6 +110,14 @@ export class ParkedLives {
     if (life.reason !== undefined) countUpTo(reasonsMax, this.reasons, life.reason)
   }
 
+  /** Ends the parked lives, but keeps those that have marks for them. */
+  endParked(runner: Runner): void {
+    for (const [beginning, life] of [...this.#parked]) {
+      this.#parked.delete(beginning)
+      this.#end(life, runner)
+    }
+  }
+
   /** Ends all, and the one that is lived now. */
   close(runner: Runner, life: Life | undefined): void {
     const all = [...this.#parked.values(), ...this.#kept, ...(life ? [life] : [])]

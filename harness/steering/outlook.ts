@@ -6,11 +6,13 @@ import type { Suspicion } from '../../checker/searches/deviations/explorer.ts'
 import { type Prediction, predict } from '../../checker/searches/deviations/predict.ts'
 import type { Table } from '../../checker/searches/local/table.ts'
 import { Budget } from '../../checker/system/budget.ts'
+import { giveBackMemory } from '../../linux/libc.ts'
 import type { Cluster } from '../cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../config/config.ts'
 import { type Beside, CannotBegin } from '../execution/beside.ts'
 import type { ClusterMark } from '../execution/mark.ts'
 import type { TimedHappening } from '../timed/timing.ts'
+import { withoutBroken } from './without-broken.ts'
 
 /** A violation to which a way from a state leads. */
 export interface Foreseen extends Pick<Violation, 'kind' | 'property'> {
@@ -39,6 +41,7 @@ const preventedMax = 3
  */
 export class Outlook {
   readonly #cluster: Cluster
+  /** Without the properties that are violated in the state of the mark. */
   readonly #system: ResolvedSystem
   readonly #mark: ClusterMark
   readonly #nodes: ReturnType<Cluster['nodesBeside']>
@@ -56,7 +59,7 @@ export class Outlook {
     { mark, state, signal }: { readonly mark: ClusterMark; readonly state: Mark; readonly signal: AbortSignal },
   ) {
     this.#cluster = cluster
-    this.#system = system
+    this.#system = { ...system, properties: withoutBroken(system.properties, cluster, state) }
     this.#mark = mark
     this.#state = state
     this.#signal = signal
@@ -66,7 +69,7 @@ export class Outlook {
     this.#solo = new Solo(this.#nodes, async () => mark)
     const more = { drop: faults.drop + preventedMax, reset: faults.reset + preventedMax }
     this.#beside = cluster.beside({ ...system, faults: { ...faults, ...more } })
-    this.#executor = new Executor(this.#beside, system.properties)
+    this.#executor = new Executor(this.#beside, this.#system.properties)
     this.#executor.budget = new Budget({ signal })
   }
 
@@ -107,5 +110,7 @@ export class Outlook {
     this.#cluster.lookAgain()
     await this.#solo.end()
     if (!this.#mark.isLost) await this.#mark.discard()
+    this.#cluster.endParkedLives()
+    giveBackMemory()
   }
 }

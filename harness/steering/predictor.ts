@@ -109,6 +109,7 @@ export class Predictor {
     }
     this.counts.rounds += 1
     this.#searches = 0
+    this.#table.beginAnew()
     const { ordinals } = mark.execution.network
     this.#within = this.#neighbourhoods.next({ connected: this.#cluster.connected, sent: new Map(ordinals) })
     const outlook = new Outlook(this.#cluster, this.#system, { mark, state, signal: this.#options.signal })

@@ -1,8 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { Executor } from '../../checker/cells/executor.ts'
 import { due } from '../../checker/choosers/due.ts'
 import { Cluster } from '../../harness/cluster.ts'
-import { always, type GlobalState, jsonLines, resolveSystem } from '../../harness/config/config.ts'
+import {
+  always,
+  type GlobalState,
+  jsonLines,
+  resolveSystem,
+  type SystemDefinition,
+} from '../../harness/config/config.ts'
 import { Outlook } from '../../harness/steering/outlook.ts'
 import { Predictor } from '../../harness/steering/predictor.ts'
 import { inTime } from '../../harness/timed/timed-system.ts'
@@ -23,8 +30,10 @@ const take = `
   socket.on('message', data => console.log(JSON.stringify({ number: Number(data) }))).bind(7000)
 `
 
+const neverFive = always<{ number: number }>(state => state.node('taker').state?.number !== 5)
+
 /** A run in which the fifth number that arrives violates a property; some steps of it were executed. */
-const runWithPredictor = async () => {
+const runWithPredictor = async (more: Partial<SystemDefinition> = {}) => {
   const system = resolveSystem(
     {
       name: 'numbers',
@@ -33,7 +42,8 @@ const runWithPredictor = async () => {
         taker: { command: ['node', '-e', take] },
       },
       state: jsonLines<{ number: number }>('stdout'),
-      properties: { neverFive: always(state => state.node('taker').state?.number !== 5) },
+      properties: { neverFive },
+      ...more,
     },
     { directory: import.meta.dirname },
   )
@@ -46,10 +56,10 @@ const runWithPredictor = async () => {
   const limits = { inputsMax: 200, transitionsMax: 5000, isSteered: true, signal: new AbortController().signal }
   const predictor = new Predictor(cluster, system, limits)
   const look = () => predictor.look(executor.mark(), { requested: [] })
-  const goOn = async () => {
-    for (let step = 0; step < 2; step++) await executor.execute(due(executor.enabled())!)
+  const goOn = async (steps = 2) => {
+    for (let step = 0; step < steps; step++) await executor.execute(due(executor.enabled())!)
   }
-  return { predictor, look, goOn }
+  return { predictor, look, goOn, executor }
 }
 
 test('ways that violated something before are tried first in each round, on the whole system', async () => {
@@ -85,3 +95,38 @@ test('what single nodes could do is not steered for unless it violates something
   const { filters } = await look()
   expect(filters).toHaveLength(1)
 })
+
+test('while a property is false, violations of others are predicted', async () => {
+  const neverOne = always<{ number: number }>(state => (state.node('taker').state?.number ?? 0) < 1)
+  const { look, goOn, executor } = await runWithPredictor({ properties: { neverOne, neverFive } })
+  while (executor.violation === undefined) await goOn(1)
+  const { foreseen } = await look()
+  expect(foreseen).toMatchObject([{ property: 'neverFive', isNew: true }])
+  // Steps after which it is still false are no way to a violation of it.
+  expect(foreseen[0]!.labels.length).toBeGreaterThan(3)
+})
+
+test('lives that began in a prediction have ended after it', async () => {
+  const name = `lives-of-${process.pid}`
+  const command = ['node', '-e', `${take} // ${name}`]
+  const { look, predictor } = await runWithPredictor({
+    nodes: { giver: { command: ['node', '-e', give], env: { TO: '{{taker.address}}' } }, taker: { command } },
+    properties: { neverFive: always(() => true) },
+    faults: { reset: 2 },
+  })
+  const count = () => processesNamed(name).length
+  expect(count()).toBe(1)
+  await look()
+  expect(predictor.counts.inputs).toBeGreaterThan(10)
+  expect(count()).toBe(1)
+})
+
+const processesNamed = (name: string): string[] =>
+  readdirSync('/proc').filter(pid => {
+    if (!/^\d+$/.test(pid)) return false
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(name)
+    } catch {
+      return false
+    }
+  })

@@ -43,6 +43,8 @@ export interface Outcome {
 export interface TableOptions {
   /** At most this many outcomes are remembered. Those that were not used for longest are forgotten. */
   readonly outcomesMax?: number | undefined
+  /** At most this many states are remembered when nodes begin anew: see `beginAnew`. */
+  readonly statesMax?: number | undefined
   /** Whether states are told apart by the inputs that led there, and not only by how they look. */
   readonly byHistory?: boolean | undefined
   /** For tests: whether the n-th outcome is forgotten at once. */
@@ -51,6 +53,8 @@ export interface TableOptions {
 
 /** Each outcome takes some hundred bytes. */
 const outcomesMaxUsual = 500_000
+/** Each state takes some kilobytes. */
+const statesMaxUsual = 20_000
 
 /**
  * What is known of nodes alone: `(node, local state, input) → (local state, messages sent, what it can do next, findings)`.
@@ -60,9 +64,12 @@ const outcomesMaxUsual = 500_000
 export class Table {
   readonly #names: readonly string[]
   readonly #outcomesMax: number
+  readonly #statesMax: number
   readonly #byHistory: boolean
   readonly #forgets: (count: number) => boolean
-  readonly #states: LocalState[] = []
+  #states: LocalState[] = []
+  #statesMade = 0
+  #messagesMade = 0
   readonly #byLooks = new Map<string, LocalState>()
   readonly #messages = new Map<string, Flying>()
   /** By node, how often it began. */
@@ -73,10 +80,16 @@ export class Table {
 
   constructor(
     names: readonly string[],
-    { outcomesMax = outcomesMaxUsual, byHistory = false, forgets = () => false }: TableOptions = {},
+    {
+      outcomesMax = outcomesMaxUsual,
+      statesMax = statesMaxUsual,
+      byHistory = false,
+      forgets = () => false,
+    }: TableOptions = {},
   ) {
     this.#names = names
     this.#outcomesMax = outcomesMax
+    this.#statesMax = statesMax
     this.#byHistory = byHistory
     this.#forgets = forgets
   }
@@ -84,6 +97,29 @@ export class Table {
   /** How many states of single nodes are known. */
   get size(): number {
     return this.#states.length
+  }
+
+  /**
+   * Call it between two searches: forgets half of the states if there are too many, those that were not used for longest, with what
+   * leads to them, and the messages that no other state sends. Nothing that was got before may be used afterwards.
+   */
+  beginAnew(): void {
+    if (this.#states.length <= this.#statesMax) return
+    const byUse = this.#states.toSorted((one, other) => other.usedAt - one.usedAt)
+    const kept = new Set(byUse.slice(0, this.#statesMax / 2))
+    this.#states = this.#states.filter(state => kept.has(state))
+    for (const [looks, state] of this.#byLooks) if (!kept.has(state)) this.#byLooks.delete(looks)
+    const sent = new Set<Flying>()
+    this.#outcomes = 0
+    for (const state of kept) {
+      const { out } = state
+      state.way = undefined
+      for (const [key, outcome] of out)
+        if (outcome.to && !kept.has(outcome.to)) out.delete(key)
+        else for (const message of outcome.sent) sent.add(message)
+      this.#outcomes += out.size
+    }
+    for (const [key, message] of this.#messages) if (!sent.has(message)) this.#messages.delete(key)
   }
 
   /** The state in which a node begins now. Ways to its other states are no longer of use, until they are reached from here. */
@@ -103,7 +139,7 @@ export class Table {
     const key = sent.alike ?? sent.content
     const known = this.#messages.get(key)
     if (known) return known
-    const made = { id: this.#messages.size, sent, to: this.#names.indexOf(sent.to) }
+    const made = { id: this.#messagesMade++, sent, to: this.#names.indexOf(sent.to) }
     this.#messages.set(key, made)
     return made
   }
@@ -160,7 +196,7 @@ export class Table {
     const looks = `${node} ${fingerprint}${history}`
     const known = this.#byLooks.get(looks)
     if (known) return known
-    const index = this.#states.length
+    const index = this.#statesMade++
     const [way, since, out] = [undefined, Number.NaN, new Map()]
     const made = { node, index, state, enabled, resets, isDown, way, since, out, usedAt: ++this.#now }
     this.#states.push(made)

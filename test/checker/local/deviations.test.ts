@@ -14,12 +14,12 @@ import { agreement, type Member, paxos } from '../systems/paxos.ts'
 /** A whole search by deviations. Gives the states of the system that properties saw, and how many there are with what is in flight. */
 const searchByDeviations = async <Local>(
   handlers: Handlers<Local>,
-  options: TableOptions & { readonly within?: ReadonlySet<string> } = {},
+  options: TableOptions & { readonly within?: ReadonlySet<string>; readonly table?: Table } = {},
 ) => {
   const seen = new Set<string>()
   const look: Property<Whole<Local>> = always(({ nodes }) => seen.add(JSON.stringify(nodes)).size > 0)
   const nodes = nodesOf(handlers)
-  const table = new Table(nodes.names, options)
+  const table = options.table ?? new Table(nodes.names, options)
   const begin = { after: [], variant: 0 }
   const limits = { inputsMax: Number.POSITIVE_INFINITY, budget: new Budget({}), within: options.within }
   const came = await predict({ nodes, properties: { look }, table, solo: new Solo(nodes), begin, ...limits })
@@ -51,6 +51,24 @@ test('a table that forgets every second outcome finds the same', async () => {
         expect(each).toMatchObject({ states: whole.states, transitions: whole.transitions, isDone: true })
         expect(each.inputs).toBeGreaterThanOrEqual(whole.inputs)
       }
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('a table forgets half of its states between two searches, if there are too many, and then finds the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(machines, async handlers => {
+      const table = new Table(handlers.names, { statesMax: 2 })
+      const whole = await searchByDeviations(handlers, { table })
+      const known = table.size
+      const { states, transitions } = whole
+      table.beginAnew()
+      expect(table.size).toBe(known > 2 ? 1 : known)
+      const again = await searchByDeviations(handlers, { table })
+      expect(again.seen).toEqual(whole.seen)
+      expect(again).toMatchObject({ states, transitions, isDone: true })
+      expect(table.size).toBe(known)
     }),
     { numRuns: 20 },
   )
@@ -166,7 +184,7 @@ test('a property that throws in a state that the system never comes to is no err
     return agreement.holds(state, undefined)
   })
   const nodes = { ...nodesOf(handlers), join }
-  const options = { search: 'deviations', nodes, milliseconds: 500 } as const
+  const options = { search: 'deviations', nodes, milliseconds: 5000 } as const
   const { verdict, notes } = await check(new HandlerSystem(handlers), { property }, options)
   expect(verdict).toBe('held')
   expect(notes.join()).toContain('that seemed possible for single nodes violated nothing in the whole system')
