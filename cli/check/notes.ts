@@ -9,6 +9,7 @@ import { countOf, type Met } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { sightOf } from '../../harness/clients/sights.ts'
 import type { FaultKind, GlobalState, ResolvedSystem } from '../../harness/config/config.ts'
+import { observedNothing } from '../../harness/config/observed.ts'
 import { quotedForShell } from '../../report/model/quoted.ts'
 import { type CheckOptions, defaultMs } from '../command/options.ts'
 import { type MetClient, type MetEventually, type MetHeldBack, metBy, type WhatWasMet } from './met.ts'
@@ -41,8 +42,7 @@ const aboutProperties = ({ properties, observe, nodes }: ResolvedSystem, { sight
       'there are no properties, so only crashes and divergences were looked for',
       ...Object.keys(properties).flatMap(name => aboutGoal(name, sights)),
     ]
-  if (observe && !nodes.some(({ name }) => countOf(sights, sightOf.state(name)) > 0))
-    return ['no node ever had a state: `state` observed nothing, so properties of states were not tested']
+  if (observe && !nodes.some(({ name }) => countOf(sights, sightOf.state(name)) > 0)) return [observedNothing]
   return Object.entries(properties).flatMap(([name, property]) =>
     property.kind === 'sometimes'
       ? aboutGoal(name, sights)

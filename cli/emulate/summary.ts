@@ -118,6 +118,7 @@ export const summaryOf = (
   return {
     ...conclusionOf(properties, happenings.find(({ isCrash }) => isCrash)?.label, looks.length, {
       endMs,
+      nothingSeen: measurements.observed.nothing,
       // The violation of a step counts at that step, once it was executed again.
       isRepeatable: pace !== 'native',
     }),
@@ -166,7 +167,11 @@ const conclusionOf = (
   properties: readonly PropertyFigures[],
   crash: string | undefined,
   looks: number,
-  { endMs, isRepeatable }: { readonly endMs: number; readonly isRepeatable: boolean },
+  {
+    endMs,
+    isRepeatable,
+    nothingSeen,
+  }: { readonly endMs: number; readonly isRepeatable: boolean; readonly nothingSeen: string | undefined },
 ): Pick<Summary, 'verdict' | 'property' | 'kind' | 'message'> => {
   const unsafe = properties.find(({ kind, outages }) => kind === 'always' && outages.length > 0)
   if (unsafe) {
@@ -197,6 +202,7 @@ const conclusionOf = (
       kind: null,
       message: 'nothing was looked at: it was over before the first look',
     }
+  if (nothingSeen !== undefined) return { verdict: 'undetermined', property: null, kind: null, message: nothingSeen }
   const message = `every property held in the end, and those that must always hold in all of ${looks} looks`
   return { verdict: 'held', property: null, kind: null, message }
 }

@@ -4,6 +4,7 @@ import { evaluate, explanationOf, type Property, type PropertyKind } from '../..
 import { inSeconds } from '../../checker/system/show.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config/config.ts'
+import { Observed } from '../../harness/config/observed.ts'
 import { RecordedStates } from './states.ts'
 
 /** The first violation of a property, or a crash or divergence. */
@@ -65,9 +66,11 @@ export class Verification {
   #atMs: number | undefined
   readonly #states: RecordedStates
   readonly #carried: Carried<GlobalState>
+  readonly #observed: Observed
   readonly #watched: readonly Watched[]
 
-  constructor(system: Pick<ResolvedSystem, 'nodes' | 'properties'>) {
+  constructor(system: Pick<ResolvedSystem, 'nodes' | 'properties' | 'observe'>) {
+    this.#observed = new Observed(system)
     this.#states = new RecordedStates(system.nodes)
     this.#carried = new Carried(system.properties)
     this.#watched = Object.entries(system.properties).map(([name, property]) => ({
@@ -93,6 +96,11 @@ export class Verification {
     })
   }
 
+  /** That no state of any node was recorded, where properties read them. */
+  get nothingSeen(): string | undefined {
+    return this.#observed.nothing
+  }
+
   /** Must be called with each step in order. @throws UsageError if a property throws */
   see(step: RecordedStep): void {
     this.steps = step.index
@@ -102,6 +110,7 @@ export class Verification {
       this.#violate(step, null, `${kind} of ${node} ${this.#where(step)}: ${message}`)
     if (step.keeps) this.from = step.index
     if (step.keeps === 'choice') return
+    this.#observed.see(this.#states.state)
     this.#carried.next(this.#states.state, () => this.#where(step))
     for (const watched of this.#watched) this.#watch(watched, step)
   }

@@ -21,7 +21,7 @@ import { Verification, type VerifiedProperty } from './verification.ts'
 
 /** The result of verifying properties over a recorded execution, as `--json` prints it. */
 export interface Verified extends Pick<Verification, 'violations' | 'evaluations' | 'steps'> {
-  /** Undetermined: an `eventually` property did not hold at the end, or a property could not be decided. */
+  /** Undetermined: an `eventually` property did not hold at the end, a property could not be decided, or no state was seen. */
   readonly verdict: 'violated' | 'held' | 'undetermined'
   readonly seconds: number
   readonly properties: readonly (VerifiedProperty & {
@@ -115,14 +115,16 @@ const requireSameProgram = (path: string, was: RecordedNode, is: ResolvedSystem[
 }
 
 const verifiedOf = (verification: Verification, seconds: number): Verified => {
-  const { violations, evaluations, steps, from, properties, undecided, unbounded } = verification
+  const { violations, evaluations, steps, from, properties, undecided, unbounded, nothingSeen } = verification
   const isOut = properties.some(({ kind, holds }) => kind === 'eventually' && holds === false)
-  const verdict = violations.length > 0 ? 'violated' : isOut || undecided.size > 0 ? 'undetermined' : 'held'
+  const isOpen = isOut || undecided.size > 0 || nothingSeen !== undefined
+  const verdict = violations.length > 0 ? 'violated' : isOpen ? 'undetermined' : 'held'
   return {
     ...{ verdict, violations, evaluations, seconds, steps },
     properties: properties.map(property => ({ ...property, again: distributionOf(againOf(property)) })),
     notes: [
       ...(from > 0 ? [`properties were evaluated from step ${from} on: of earlier steps only an outline is kept`] : []),
+      ...(nothingSeen === undefined ? [] : [nothingSeen]),
       ...undecided.values(),
       ...unbounded,
       ...properties.filter(isUnmet).map(({ name }) => `${name} was met in no state`),

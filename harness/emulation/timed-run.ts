@@ -82,7 +82,7 @@ export class TimedRun implements Run {
     this.#options = options
     this.#nextLookMs = options.lookEveryMs
     this.#nextSearchMs = options.besides?.everyMs ?? Number.POSITIVE_INFINITY
-    this.measurements = new Measurements(system.properties, options.joined)
+    this.measurements = new Measurements(system, options.joined)
     this.#log = new RunLog(system, this.measurements)
     this.#requests = new Requests(cluster, options.pace)
     this.#requests.onRequest = () => this.#wake()

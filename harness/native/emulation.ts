@@ -62,7 +62,7 @@ export class Emulation {
     this.cluster = cluster
     this.clients = new NativeClients(this.cluster)
     this.#looks = new Looks(this.cluster, this.clients, system.observe)
-    this.measurements = new Measurements(system.properties, options.joined)
+    this.measurements = new Measurements(system, options.joined)
     this.cluster.onEnd = (node, ending) => this.#noteEnd(node, ending)
   }
 

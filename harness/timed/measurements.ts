@@ -3,6 +3,7 @@ import { Carried } from '../../checker/system/carried.ts'
 import { decided, evaluate, explanationOf, type Property, type PropertyKind } from '../../checker/system/property.ts'
 import type { PropertyValue } from '../../checker/trace/trace.ts'
 import type { GlobalState, NodeView, ResolvedSystem } from '../config/config.ts'
+import { Observed } from '../config/observed.ts'
 import type { Look } from './look.ts'
 
 /** Something that happened to the system, at milliseconds since its start. */
@@ -82,8 +83,14 @@ export class Measurements {
   readonly #unmet: Map<string, Property<GlobalState>>
   readonly #joining = new Map<string, number>()
 
+  readonly observed: Observed
+
   /** @param joined tells from a node's state whether it has become a member */
-  constructor(properties: ResolvedSystem['properties'], joined: ((node: NodeView) => boolean) | undefined) {
+  constructor(
+    { properties, observe }: Pick<ResolvedSystem, 'properties' | 'observe'>,
+    joined: ((node: NodeView) => boolean) | undefined,
+  ) {
+    this.observed = new Observed({ properties, observe })
     const named = Object.entries(properties)
     this.#properties = Object.fromEntries(named.filter(([, { kind }]) => kind !== 'sometimes'))
     this.#unmet = new Map(named.filter(([, { kind }]) => kind === 'sometimes'))
@@ -128,6 +135,7 @@ export class Measurements {
    */
   looked(look: Look, atMs: number, known?: ReadonlyMap<string, boolean>): Readonly<Record<string, boolean>> {
     const { state, stillMs, unseen } = look
+    this.observed.see(state)
     const where = () => `after ${(atMs / 1000).toFixed(2)} s`
     const values = Object.fromEntries(this.#musts(known ?? this.#evaluate(state, atMs, where)))
     for (const [name, isHeld] of Object.entries(values))

@@ -28,7 +28,7 @@ const step = (
 const nodes = [{ name: 'n1' }, { name: 'n2' }] as unknown as ResolvedSystem['nodes']
 
 const verify = (properties: ResolvedSystem['properties'], steps: readonly RecordedStep[]) => {
-  const verification = new Verification({ nodes, properties })
+  const verification = new Verification({ nodes, properties, observe: undefined })
   for (const each of steps) verification.see(each)
   return verification
 }
@@ -281,5 +281,38 @@ test('over a recorded run properties have the values of the run, and later prope
   expect(await lastnail(directory, 'verify', run.trace, 'none.ts')).toMatchObject({
     code: 64,
     stderr: expect.stringContaining('no such file'),
+  })
+})
+
+test('where no line that nodes print is a state, nothing held', { timeout: 60_000 }, async () => {
+  const config = (line: string) => `
+    import { always, defineSystem, jsonLines } from 'lastnail'
+    export default defineSystem({
+      name: 'quoted',
+      nodes: { a: { command: ['sh', '-c', 'while :; do echo ${line}; sleep 1; done'] } },
+      state: jsonLines(),
+      properties: { small: always(s => (s.node('a').state?.n ?? 0) < 9) },
+    })`
+  // The shell takes the quotes away.
+  const { directory, remove } = copyOfFixtures({
+    'blind.config.ts': config('{"n":1}'),
+    'sees.config.ts': config('\\\\{\\\\"n\\\\":1}'),
+  })
+  onTestFinished(remove)
+  const judge = async (name: string) => {
+    const run = await lastnail(directory, 'emulate', `${name}.config.ts`, '--for', '3s', '--json')
+    const { trace, verdict, message } = JSON.parse(run.stdout)
+    const verified = await lastnail(directory, 'verify', trace, '--json')
+    return { verdict, message, verified: JSON.parse(verified.stdout), codes: [run.code, verified.code] }
+  }
+  const nothing = expect.stringMatching(/^no node ever had a state: .*; the last line that a printed is "\{n:1\}"$/)
+  expect(await judge('blind')).toMatchObject({
+    ...{ verdict: 'undetermined', message: nothing, codes: [2, 2] },
+    verified: { verdict: 'undetermined', violations: [], notes: [nothing] },
+  })
+  expect(await judge('sees')).toMatchObject({
+    verdict: 'held',
+    codes: [0, 0],
+    verified: { verdict: 'held', notes: [] },
   })
 })

@@ -34,7 +34,7 @@ const fault = (atMs: number, node?: string): Happened => ({
 })
 
 test('outages last from the first look without a property to the next with it', () => {
-  const measured = new Measurements(properties, undefined)
+  const measured = new Measurements({ properties, observe: undefined }, undefined)
   const seen = [look(10), look(1), look(1), look(10), look(-1)]
   expect(seen.map((each, index) => measured.looked(each, 100 * index))).toEqual([
     { positive: true, someBig: true },
@@ -65,7 +65,7 @@ test('outages last from the first look without a property to the next with it', 
 })
 
 test('a fault is recovered from when all properties hold for good', () => {
-  const measured = new Measurements(properties, undefined)
+  const measured = new Measurements({ properties, observe: undefined }, undefined)
   measured.looked(look(10), 0)
   measured.happened(fault(50))
   measured.happened(fault(70))
@@ -76,7 +76,7 @@ test('a fault is recovered from when all properties hold for good', () => {
 })
 
 test('a fault may do harm some looks later, or none; the harm of the next fault is not counted for it', () => {
-  const measured = new Measurements(properties, undefined)
+  const measured = new Measurements({ properties, observe: undefined }, undefined)
   measured.happened(fault(0))
   measured.looked(look(10), 10)
   measured.looked(look(1), 20)
@@ -95,7 +95,7 @@ test('a fault may do harm some looks later, or none; the harm of the next fault 
 })
 
 test('what a join breaks is not the harm of a fault before', () => {
-  const measured = new Measurements(properties, undefined)
+  const measured = new Measurements({ properties, observe: undefined }, undefined)
   measured.happened(fault(0))
   measured.looked(look(1), 10)
   measured.happened({ ...fault(20), kind: 'repair' })
@@ -109,7 +109,7 @@ test('what a join breaks is not the harm of a fault before', () => {
 })
 
 test('joining takes from the start of a node until it is seen to have joined, unless it leaves before', () => {
-  const measured = new Measurements({}, node => node.state === 1)
+  const measured = new Measurements({ properties: {}, observe: undefined }, node => node.state === 1)
   measured.started('n1', 0)
   measured.started('n2', 100)
   measured.looked(look(0, 0), 200)
@@ -117,4 +117,26 @@ test('joining takes from the start of a node until it is seen to have joined, un
   measured.looked(look(1, 1), 300)
   measured.looked(look(1, 1), 400)
   expect(measured.joinTimes).toEqual([300])
+})
+
+test('that `state` never saw anything is said, with the last line that was printed', () => {
+  const nothingIn = (looks: readonly Look[], observe: boolean, of: object = properties) => {
+    const system = { properties: of as typeof properties, observe: observe ? () => undefined : undefined }
+    const measured = new Measurements(system, undefined)
+    for (const [index, each] of looks.entries()) measured.looked(each, index)
+    return measured.observed.nothing
+  }
+  const blind = (stdout: string, stderr = ''): Look => ({
+    ...look(),
+    state: stateOf([{ name: 'n1', alive: true, state: undefined, output: { stdout, stderr } }], [], []),
+  })
+  const said = 'no node ever had a state: `state` observed nothing, so properties of states were not tested; '
+  expect(nothingIn([blind('{a}\n{fail:1}\n', 'x')], true)).toBe(`${said}the last line that n1 printed is "{fail:1}"`)
+  expect(nothingIn([blind('', 'oh\n')], true)).toBe(`${said}the last line that n1 printed is "oh"`)
+  expect(nothingIn([blind('')], true)).toBe(`${said}no node has printed anything`)
+  // One state is enough; without `state`, properties read something else; without a look, nothing is known.
+  expect(nothingIn([blind('{a}\n'), look(1), blind('{a}\n')], true)).toBeUndefined()
+  expect(nothingIn([blind('{a}\n')], false)).toBeUndefined()
+  expect(nothingIn([], true)).toBeUndefined()
+  expect(nothingIn([blind('{a}\n')], true, {})).toBeUndefined()
 })
