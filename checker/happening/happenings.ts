@@ -47,6 +47,8 @@ export type Steered =
   | { readonly how: 'lose' | 'break'; readonly node: string; readonly message: string }
   /** A node stands still, with its clock. */
   | { readonly how: 'pause'; readonly node: string; readonly forMs: number }
+  /** A node is killed and started again. */
+  | { readonly how: 'reboot'; readonly node: string }
   /** A client calls later. */
   | { readonly how: 'wait'; readonly client: string; readonly forMs: number }
 
@@ -82,7 +84,7 @@ interface Row<Said> {
   /** Whether a real client does it from outside. Properties of the network do not apply to clients. */
   readonly isVisit?: boolean
   /** Whether a node's program is started by it. */
-  readonly starts?: boolean
+  readonly starts?: boolean | ((said: Said) => boolean)
 }
 
 export const happenings = {
@@ -204,6 +206,7 @@ export const happenings = {
     label: steered => `steer ${steeredBy(steered)}`,
     sentence: steered => describeSteered(steered),
     names: steered => ('node' in steered ? [steered.node] : []),
+    starts: ({ how }) => how === 'reboot',
   },
 } as const satisfies { readonly [Each in Does]: Row<Happenings[Each]> }
 
@@ -259,7 +262,7 @@ export const effectOf = (happening: AnyHappening): Effect => resolved(rowOf(happ
 export const isVisit = (happening: AnyHappening): boolean => rowOf(happening).isVisit === true
 
 /** Whether it starts a node's program. */
-export const startsNode = (happening: AnyHappening): boolean => rowOf(happening).starts === true
+export const startsNode = (happening: AnyHappening): boolean => resolved(rowOf(happening).starts ?? false, happening)
 
 /** The node that it concerns, if it concerns one. */
 export const nodeOf = (happening: AnyHappening): string | undefined =>
@@ -280,6 +283,8 @@ const describeSteered = (steered: Steered): string => {
       return `the connection of ${steered.message} is reset in its place`
     case 'pause':
       return `${steered.node} stands still for ${steered.forMs} ms`
+    case 'reboot':
+      return `${steered.node} is killed and starts again`
     case 'wait':
       return `${steered.client} waits for ${steered.forMs} ms`
   }
@@ -293,6 +298,8 @@ const steeredBy = (steered: Steered): string => {
       return `${steered.how} ${steered.message}`
     case 'pause':
       return `pause ${steered.node} for ${steered.forMs} ms`
+    case 'reboot':
+      return `reboot ${steered.node}`
     case 'wait':
       return `wait ${steered.client} for ${steered.forMs} ms`
   }

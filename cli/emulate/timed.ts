@@ -139,7 +139,10 @@ export const emulateInTime = (
           )
       }
       const reader = new StepReader(cluster, system.properties)
-      const immediate = isChecked ? { listener: sayInterventions, guard } : undefined
+      const { reset, crash } = given.faults
+      // A guarded service has users: it only refuses what is fatal.
+      const mayReboot = guard === undefined && reset + crash > 0
+      const immediate = isChecked ? { listener: sayInterventions, guard, mayReboot } : undefined
       const how = {
         pace,
         forMs,

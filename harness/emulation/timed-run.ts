@@ -10,8 +10,7 @@ import type { Cluster } from '../cluster.ts'
 import type { ExecResult, ResolvedSystem } from '../config/config.ts'
 import { notSteered, type SteeringCounts } from '../steering/counts.ts'
 import type { Filters } from '../steering/filters.ts'
-import type { Guard } from '../steering/guard.ts'
-import { ImmediateCheck, type ImmediateCheckListener } from '../steering/immediate-check.ts'
+import { ImmediateCheck, type ImmediateCheckListener, type ImmediateCheckOptions } from '../steering/immediate-check.ts'
 import { LiveExecution, type Reader } from '../steering/live-execution.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
 import { type OnSteered, Steering } from '../steering/steering.ts'
@@ -51,7 +50,7 @@ export interface TimedRunOptions {
   /** Predicts beside the run, which does not wait for it. */
   readonly following?: { readonly counts: PredictionCounts; readonly behindMs: number } | undefined
   /** Prevents violations: all, or the known bugs of a guard. */
-  readonly immediate?: { readonly listener: ImmediateCheckListener; readonly guard: Guard | undefined } | undefined
+  readonly immediate?: ImmediateCheckOptions | undefined
   /** Keeps from happening what is predicted to lead to violations. */
   readonly predicted?: { readonly filters: Filters; readonly onSteered: OnSteered } | undefined
   /** Called with each step when it is executed. */

@@ -20,10 +20,7 @@ const carriedOut: {
 } = {
   join: (stage, { node }) => join(stage, stage.node(node)),
   leave: (stage, { node, manner }) => leave(stage, stage.node(node), manner),
-  reboot: (stage, { node }) => {
-    leave(stage, stage.node(node), 'kill')
-    return join(stage, stage.node(node))
-  },
+  reboot: (stage, { node }) => reboot(stage, stage.node(node)),
   partition: (stage, { groups }) => {
     stage.execution.time!.partition(groups)
     return connect(stage)
@@ -70,6 +67,8 @@ const steer = (stage: Stage, action: Steer): Done => {
     case 'pause':
       time!.standStill(action.node, action.forMs)
       return nothing()
+    case 'reboot':
+      return reboot(stage, stage.node(action.node))
     case 'wait':
       time!.makeWait(action.client, action.forMs)
       return nothing()
@@ -127,6 +126,11 @@ const leave = (stage: Stage, node: Node, manner: Manner): Done => {
   stage.tellTime([node])
   process.kill(node.held!.pid, 'SIGTERM')
   return stage.settle([node])
+}
+
+const reboot = (stage: Stage, node: Node): Done => {
+  leave(stage, node, 'kill')
+  return join(stage, node)
 }
 
 const pause = (stage: Stage, node: Node): Done => {

@@ -3,7 +3,7 @@ import type { Choice } from '../../checker/system/system.ts'
 import type { ResolvedSystem } from '../config/config.ts'
 import type { Steer } from '../timed/timing.ts'
 import type { Guard } from './guard.ts'
-import { interventionsAgainst, putsOff } from './interventions.ts'
+import { interventionsAgainst, putsOff, rebootAgainst } from './interventions.ts'
 import type { LiveExecution } from './live-execution.ts'
 
 /** A step that would have violated a property. */
@@ -22,6 +22,14 @@ export interface ImmediateCheckListener {
   onMissed(threat: Threat): void
 }
 
+export interface ImmediateCheckOptions {
+  readonly listener: ImmediateCheckListener
+  /** The bugs against which something is done; without it, against all violations. */
+  readonly guard: Guard | undefined
+  /** Whether a node may be killed and started again where nothing milder helps. */
+  readonly mayReboot: boolean
+}
+
 /** How often in a row one step is put off. Once more could starve a node. */
 const holdsMax = 3
 
@@ -34,17 +42,14 @@ export class ImmediateCheck {
   readonly #safety: readonly string[]
   readonly #listener: ImmediateCheckListener
   readonly #guard: Guard | undefined
+  readonly #mayReboot: boolean
   /** By step, without its numbers: how often it was put off since it was last executed. */
   readonly #holds = new Map<string, number>()
 
-  /** @param guard the bugs against which something is done; without it, against all violations */
-  constructor(
-    live: LiveExecution,
-    system: ResolvedSystem,
-    { listener, guard }: { readonly listener: ImmediateCheckListener; readonly guard: Guard | undefined },
-  ) {
+  constructor(live: LiveExecution, system: ResolvedSystem, { listener, guard, mayReboot }: ImmediateCheckOptions) {
     this.#live = live
     this.#guard = guard
+    this.#mayReboot = mayReboot
     this.#listener = listener
     this.#safety = safetyOf(system)
   }
@@ -68,12 +73,12 @@ export class ImmediateCheck {
 
   async #prevent(choice: Choice, threat: Threat, before: ReadonlySet<string>): Promise<void> {
     const isUnknown = this.#guard?.knows(choice.label, threat.property) === false
-    for (const action of isUnknown ? [] : interventionsAgainst(choice)) {
-      if (putsOff(action) && this.#holdsOf(choice) >= holdsMax) break
+    for (const action of isUnknown ? [] : this.#actionsAgainst(choice)) {
       await this.#live.takeBack()
       const isDone = await this.#live.steer(action, threat.atMs)
       if (isDone && this.#newlyFalse(before) === undefined) {
         if (putsOff(action)) this.#holds.set(nameOf(choice), this.#holdsOf(choice) + 1)
+        else this.#holds.delete(nameOf(choice))
         this.#listener.onPrevented(threat, action)
         return
       }
@@ -81,6 +86,14 @@ export class ImmediateCheck {
       if (!isDone) await this.#live.execute(choice)
     }
     await this.#miss(choice, threat)
+  }
+
+  /** What is tried in place of a step, in this order. */
+  #actionsAgainst(choice: Choice): readonly Steer[] {
+    const mayPutOff = this.#holdsOf(choice) < holdsMax
+    const mild = interventionsAgainst(choice).filter(action => mayPutOff || !putsOff(action))
+    const reboot = this.#mayReboot ? rebootAgainst(choice) : undefined
+    return reboot ? [...mild, reboot] : mild
   }
 
   async #miss(choice: Choice, threat: Threat): Promise<void> {

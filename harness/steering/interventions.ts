@@ -11,6 +11,10 @@ export const guardedKinds: readonly ChoiceKind[] = ['deliver', 'timer', 'client'
 /** Whether an action only puts a step off: what it prevents may come again. */
 export const putsOff = ({ how }: Steer): boolean => how === 'pause' || how === 'wait'
 
+/** The last thing that can happen in place of a step that takes place in a node; undefined for a client's call. */
+export const rebootAgainst = ({ kind, node }: Choice): Steer | undefined =>
+  kind === 'deliver' || kind === 'timer' ? { does: 'steer', how: 'reboot', node } : undefined
+
 /**
  * What can happen in place of a step, the mildest first: a datagram is lost, a connection is reset, what tells
  * of a reset is lost, a node stands still. Each might have happened anyway. Empty for what was planned or requested.

@@ -45,6 +45,9 @@ const stepsBetweenMarks = 200
 /** After a state could not be marked, because a client was in a call, say. Fewer would try too often in vain. */
 const stepsUntilTriedAgain = 20
 
+/** Milliseconds of a node's clock between the beginning of a standstill and the step in place of which it is. */
+const beforeMs = 1
+
 /** The execution of a run. Its last step can be taken back as long as nobody was told of it. */
 export class LiveExecution {
   readonly #cluster: Cluster
@@ -184,15 +187,16 @@ export class LiveExecution {
   }
 
   /**
-   * Executes a steering action now.
+   * Executes a steering action now. A node stands still from a moment before the step in place of which it does: so what comes to it
+   * meanwhile enters it before its timer fires, and may change what that does.
    *
-   * @param atMs the present time
+   * @param atMs when the step is due
    *
    * @returns false, without a step, if it is not possible
    */
   async steer(action: Steer, atMs: number): Promise<boolean> {
     const time = this.#cluster.time!
-    time.pass(atMs)
+    time.pass(action.how === 'pause' ? atMs - beforeMs : atMs)
     const asked = time.askFirst(action)
     this.#cluster.lookAgain()
     const label = labelOf(action)

@@ -26,7 +26,7 @@ const programs = {
   `,
 }
 
-const never3 = (by: string) => `
+const never3 = (by: string, faults = '{}') => `
 import { always, defineSystem, jsonLines } from 'lastnail'
 const BY = '${by}'
 export default defineSystem({
@@ -39,12 +39,15 @@ export default defineSystem({
       },
   state: jsonLines('stdout'),
   properties: { never3: always(s => s.nodes.every(({ state }) => state?.number !== 3)) },
+  faults: ${faults},
   emulation: { for: '2s' },
 })
 `
 
-const emulate = async (by: string, ...args: readonly string[]) => {
-  const { directory, remove } = copyOfFixtures({ ...programs, 'never3.config.ts': never3(by) })
+const emulate = (by: string, ...args: readonly string[]) => emulateConfig(never3(by), args)
+
+const emulateConfig = async (config: string, args: readonly string[]) => {
+  const { directory, remove } = copyOfFixtures({ ...programs, 'never3.config.ts': config })
   onTestFinished(remove)
   const asked = ['emulate', 'never3.config.ts', '--json', ...args]
   const { code, stdout, stderr } = await lastnail(directory, ...asked)
@@ -78,6 +81,38 @@ test('a timer is put off three times in a row, and then missed', async () => {
     'lastnail: at 2.6 s, never3 would not hold after alone timer +200ms: alone stands still for 1000 ms',
     'lastnail: at 3.6 s, never3 does not hold after alone timer +200ms: missed',
   ])
+})
+
+test('a timer that cannot be put off any longer ends its process, which starts again, if a node may be reset', async () => {
+  const config = never3('timer', '{ reset: 1 }')
+  const { code, summary, said } = await emulateConfig(config, ['--for', '4s', '--steer', 'check'])
+  expect({ code, summary }).toMatchObject({ code: 0, summary: { verdict: 'held', immediate: 4, missed: 0 } })
+  expect(said.at(-1)).toBe(
+    'lastnail: at 3.6 s, never3 would not hold after alone timer +200ms: alone is killed and starts again',
+  )
+})
+
+test('while a timer is put off, what comes to its node enters it first, and may change what the timer does', async () => {
+  const by = `
+import { always, defineSystem, jsonLines } from 'lastnail'
+const bomb = "let left = 2; setTimeout(() => console.log(JSON.stringify({ left: --left })), 600);" +
+  "require('node:dgram').createSocket('udp4').on('message', () => { left = 9 }).bind(7000)"
+const friend = "setTimeout(() => require('node:dgram').createSocket('udp4').send('9', 7000, process.env.TO), 700)"
+export default defineSystem({
+  name: 'put-off',
+  nodes: {
+    bomb: { command: ['node', '-e', bomb] },
+    friend: { command: ['node', '-e', friend], env: { TO: '{{bomb.address}}' } },
+  },
+  state: jsonLines('stdout'),
+  properties: { never3: always(s => s.node('bomb').state?.left !== 1) },
+  emulation: { for: '2s' },
+})
+`
+  expect(await emulateConfig(by, [])).toMatchObject({ code: 1 })
+  const { code, summary, directory } = await emulateConfig(by, ['--steer', 'check'])
+  expect({ code, summary }).toMatchObject({ code: 0, summary: { verdict: 'held', immediate: 1, missed: 0 } })
+  expect(await lastnail(directory, 'replay', summary.trace)).toMatchObject({ code: 0 })
 })
 
 test('at the pace real too, and the trace of that replays', async () => {
