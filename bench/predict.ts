@@ -12,7 +12,7 @@ import { type Prediction, predict } from '../checker/searches/deviations/predict
 import { Table } from '../checker/searches/local/table.ts'
 import { Budget } from '../checker/system/budget.ts'
 import type { Checkpoint } from '../checker/system/system.ts'
-import type { Outcome } from '../cli/check/outcome.ts'
+import type { CheckOutcome } from '../cli/check/outcome.ts'
 import { loadConfig } from '../cli/config/load-config.ts'
 import { scheduleFrom, sessionFrom } from '../cli/traces/recorded.ts'
 import { Cluster } from '../harness/cluster.ts'
@@ -122,14 +122,14 @@ const searchFrom = async (cluster: Cluster, labels: readonly string[]): Promise<
 // Rows
 
 /** A search from one state of a run. */
-const searchAt = (trace: string, step: number, property: string, environment: Record<string, string>): Outcome => {
+const searchAt = (trace: string, step: number, property: string, environment: Record<string, string>): CheckOutcome => {
   const how = ['--search', options.search, '--for', `${options.for}s`, '--workers', '1', '--property', property]
   const { result } = runCommand(['check', live, '--from', `${trace}:${step}`, ...how, '--out', directory], environment)
   if (result.error) throw new Error(JSON.stringify(result.error))
-  return result as unknown as Outcome
+  return result as unknown as CheckOutcome
 }
 
-const shown = (step: number, { verdict, deviations, searches, seconds }: Outcome): string => {
+const shown = (step: number, { verdict, deviations, searches, seconds }: CheckOutcome): string => {
   const { executed = 0, transitions = 0, states = 0, depth = 0, deviations: cost = 0 } = deviations ?? {}
   const found = verdict === 'violated' ? `yes, ${searches.reduce((sum, each) => sum + each.executions, 0)}` : '–'
   const figures = [executed, transitions, states, depth, cost].map(each => each.toLocaleString('en'))

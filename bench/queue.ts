@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Performers } from '../campaign/queue/engine.ts'
-import type { Answer, Job } from '../campaign/queue/job.ts'
+import type { Job, JobAnswer } from '../campaign/queue/job.ts'
 import { RedisEngine } from '../campaign/queue/redis-engine.ts'
 import { workFor } from '../campaign/queue/redis-worker.ts'
 
@@ -40,14 +40,14 @@ const cpuMs = () => {
 }
 
 /** Computes, then returns how long that took, which the measurement subtracts, and the CPU time used before and after. */
-const perform = async ({ tasks }: Job): Promise<Answer[]> => {
+const perform = async ({ tasks }: Job): Promise<JobAnswer[]> => {
   const before = cpuMs()
   const begun = performance.now()
   while (performance.now() - begun < milliseconds);
   const tookMs = performance.now() - begun
   return tasks.map(
     (_, ordinal) =>
-      ({ outcome: outcomeOf(ordinal), notes: [`${tookMs}`, `${before}`, `${cpuMs()}`] }) as unknown as Answer,
+      ({ outcome: outcomeOf(ordinal), notes: [`${tookMs}`, `${before}`, `${cpuMs()}`] }) as unknown as JobAnswer,
   )
 }
 

@@ -9,7 +9,7 @@ import { Command } from 'commander'
 import { execa } from 'execa'
 import { readTrace } from '../checker/trace/read.ts'
 import type { Verdict } from '../checker/verdict/verdict.ts'
-import type { Outcome } from '../cli/check/outcome.ts'
+import type { CheckOutcome } from '../cli/check/outcome.ts'
 import { packageRoot } from './corpus/package-root.ts'
 import { bugs } from './corpus/rows.ts'
 import { median } from './table.ts'
@@ -61,7 +61,7 @@ const checkRow = async (row: string, options: Options, out: string): Promise<Shr
   )
   const last = stdout.trimEnd().split('\n').at(-1) ?? ''
   if (!last.startsWith('{')) throw new Error(`${row}: ${stderr}`)
-  const { verdict, schedule, executions, trace }: Outcome = JSON.parse(last)
+  const { verdict, schedule, executions, trace }: CheckOutcome = JSON.parse(last)
   const discovery = trace === null ? undefined : (readTrace(trace).end?.verdict as Verdict | undefined)?.discovery
   const [found, executionsToFind] = [discovery?.steps, discovery?.execution]
   return { row, verdict, found, left: schedule.length, executionsToFind, executions }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Executor, type Observer } from '../checker/cells/executor.ts'
+import { type ExecutionObserver, Executor } from '../checker/cells/executor.ts'
 import { replay } from '../checker/cells/replay.ts'
 import { walk } from '../checker/cells/walk.ts'
 import { defaultWeights, weighted } from '../checker/choosers/weights.ts'
@@ -71,7 +71,7 @@ export const executeAgain = (system: ResolvedSystem, first: readonly RecordedSte
     return steps
   })
 
-const recorder = (cluster: Cluster): { steps: RecordedStep[]; observer: Observer<GlobalState> } => {
+const recorder = (cluster: Cluster): { steps: RecordedStep[]; observer: ExecutionObserver<GlobalState> } => {
   const steps: RecordedStep[] = []
   return { steps, observer: new StepReader(cluster, {}).observer(step => steps.push(step)) }
 }

@@ -1,5 +1,5 @@
 import { type Cell, OwnCell } from './cells/cell.ts'
-import { Cells, type Counts } from './cells/cells.ts'
+import { type CellCounts, Cells } from './cells/cells.ts'
 import type { Properties } from './cells/executor.ts'
 import { Reliance } from './cells/reliance.ts'
 import { headline, type Violation } from './cells/violation.ts'
@@ -7,7 +7,7 @@ import { type Explored, type Failed, Portfolio, type PortfolioOptions } from './
 import { ExplorerSearch } from './searches/deviations/explorer-search.ts'
 import { walkLengthFactor, walkLengthMax } from './searches/experience.ts'
 import { LocalSearch } from './searches/local/local.ts'
-import { type CheckOptions, type Progress, type SearchOptions, validate } from './searches/options.ts'
+import { type Progress, type SearchOptions, type SystemCheckOptions, validate } from './searches/options.ts'
 import { BudgetSpent } from './system/budget.ts'
 import { type Diverged, DoesNotStart, Unfaithful, UsageError } from './system/errors.ts'
 import { labelsOf } from './system/labels.ts'
@@ -26,7 +26,7 @@ import { Meetings } from './verdict/sights.ts'
 import { isMetAsUsual } from './verdict/skew.ts'
 import { type Discovery, describeCoverage, describeUnfaithful, type Unsteady, type Verdict } from './verdict/verdict.ts'
 
-export { type CheckOptions, type Progress, type SearchKind, searches } from './searches/options.ts'
+export { type Progress, type SearchKind, type SystemCheckOptions, searches } from './searches/options.ts'
 
 const defaultMs = 60_000
 /**
@@ -49,7 +49,7 @@ const [suspectReserve, suspectReserveShare] = [1.5, 1 / 6]
 export const check = async <State>(
   system: System<State>,
   properties: Properties<State>,
-  options: CheckOptions<State> = {},
+  options: SystemCheckOptions<State> = {},
 ): Promise<Verdict> => {
   const { weights, observer, nodes, property } = options
   const { allowFindings = property !== undefined } = options
@@ -555,7 +555,7 @@ class Check {
     ]
   }
 
-  #report({ spent: _, ...counts }: Counts): void {
+  #report({ spent: _, ...counts }: CellCounts): void {
     const { depth } = this.#portfolio.depths
     const { liveShare } = this.#portfolio.experience
     const seconds = this.#seconds()

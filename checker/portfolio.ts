@@ -10,11 +10,11 @@ import type { LocalSearch } from './searches/local/local.ts'
 import type { SearchKind } from './searches/options.ts'
 import {
   type DeviationCoverage,
-  type Execution,
   type ExploredCoverage,
   isAlone,
   type LocalCoverage,
   type NodeExecution,
+  type RequestedExecution,
   type Search,
   type SearchCoverage,
   type SearchName,
@@ -88,7 +88,7 @@ const aheadMax = 8
 
 /** An execution that was completed. */
 export interface Explored {
-  readonly execution: Execution
+  readonly execution: RequestedExecution
   readonly outcome: TaskOutcome
   /** A liveness property that was never live in its last part. */
   readonly starved: string | undefined
@@ -96,7 +96,7 @@ export interface Explored {
 
 /** An execution that diverged from its schedule, or does not count because it was disturbed. */
 export interface Failed {
-  readonly execution: Execution
+  readonly execution: RequestedExecution
   readonly error: Diverged
 }
 
@@ -260,7 +260,7 @@ export class Portfolio {
     return { ...found, steps: found.steps + executed, states: found.states + localStates }
   }
 
-  #next(): Execution | NodeExecution | undefined {
+  #next(): RequestedExecution | NodeExecution | undefined {
     const waiting = this.#nextWaiting()
     const execution = waiting ?? this.#planned()
     if (!execution) return undefined
@@ -286,13 +286,13 @@ export class Portfolio {
   }
 
   /** A walk that waits, where it is its turn. */
-  #nextWaiting(): Execution | NodeExecution | undefined {
+  #nextWaiting(): RequestedExecution | NodeExecution | undefined {
     if (!this.#mayWait || this.#lasting || !this.experience.hasCalls || this.#isOver) return undefined
     if (this.#waits >= Math.floor(this.#turns / turnsBetweenWaits)) return undefined
     return this.experience.drawingFrom(this.#ofPatient, () => this.#searches.get('patient')!.next())
   }
 
-  #planned(): Execution | NodeExecution | undefined {
+  #planned(): RequestedExecution | NodeExecution | undefined {
     if (this.experience.completed === 0) {
       // How far away a live state is must be known before anything else begins.
       if (this.#underWay > 0) return undefined
@@ -307,7 +307,7 @@ export class Portfolio {
   }
 
   /** Its turn goes on until it had enough inputs, or needs none. While it waits for an outcome, nobody else has a turn. */
-  #nextByDeviations(): Execution | NodeExecution | undefined {
+  #nextByDeviations(): RequestedExecution | NodeExecution | undefined {
     const deviations = this.#exploring!
     const hasSteps = deviations.explored.transitions < this.#lasting!.transitionsMax
     const next = hasSteps ? this.experience.drawingFrom(this.#ofBest, () => deviations.next()) : undefined
@@ -318,7 +318,7 @@ export class Portfolio {
   }
 
   /** While the bounded search waits for executions under way, or is done, walks towards races take its turn. */
-  #nextOf(name: SearchName): Execution | NodeExecution | undefined {
+  #nextOf(name: SearchName): RequestedExecution | NodeExecution | undefined {
     if (name === 'deviations' && this.#isBeside) {
       const { transitions } = this.#exploring!.explored
       this.#lasting = { inputs: inputsPerTurn, transitionsMax: transitions + transitionsPerTurn }

@@ -1,5 +1,5 @@
 import type { SystemDefinition } from '../harness/config/config.ts'
-import { type Outcome, outcomeOf } from './check/outcome.ts'
+import { type CheckOutcome, outcomeOf } from './check/outcome.ts'
 import type { CheckOptions } from './command/options.ts'
 import { configOf, loadConfig } from './config/load-config.ts'
 
@@ -13,7 +13,7 @@ export type SystemOrPath = SystemDefinition | string
  * Rejects with a one-line error: a `ConfigError` for a wrong configuration, a `UsageError` for wrong options, and
  * `MachineLacks` if this machine cannot hold processes.
  */
-export const check = async (system: SystemOrPath, options: CheckOptions = {}): Promise<Outcome> => {
+export const check = async (system: SystemOrPath, options: CheckOptions = {}): Promise<CheckOutcome> => {
   // Every configuration loads this module, but few check anything themselves, so the rest is loaded on use.
   const [{ checkConfig }, { requireCheckOptions }] = await Promise.all([
     import('./check/check.ts'),

@@ -135,12 +135,12 @@ const withRunOptions = (command: Command, howLong: string): Command =>
 
 /** Runs a system over an emulated internet, and prints the summary. Returns the exit code. */
 const emulateAndTell = async (file: string, options: RunOptions, json: boolean | undefined): Promise<number> => {
-  const [{ emulate }, { describeSummary }] = await Promise.all([
+  const [{ emulate }, { describeRun }] = await Promise.all([
     import('./emulate/emulate.ts'),
     import('./emulate/summary.ts'),
   ])
   const { summary, unwritten } = await emulate(await loadConfig(file), options)
-  print(json ? JSON.stringify(summary) : describeSummary(summary))
+  print(json ? JSON.stringify(summary) : describeRun(summary))
   return unlessUnwritten(exitCode[summary.verdict], unwritten)
 }
 

@@ -2,17 +2,17 @@ import { z } from 'zod'
 import { violationKinds } from '../checker/cells/violation.ts'
 import { nodeVerbs } from '../checker/happening/happenings.ts'
 import { type SearchName, searchNames } from '../checker/searches/search.ts'
-import { kinds } from '../proxy/forwarding/counters.ts'
+import { packetKinds } from '../proxy/forwarding/counters.ts'
 import type { Summary as TopologySummary } from '../topologies/summary/summary.ts'
 import type { CampaignOutcome } from './campaign/campaign.ts'
 import type { WhatWasMet } from './check/met.ts'
-import type { Outcome } from './check/outcome.ts'
+import type { CheckOutcome } from './check/outcome.ts'
 import type { TriedByHand } from './check/try.ts'
 import { type ErrorCode, errorCodes } from './command/exit-code.ts'
 import type { ProgramCalls } from './doctor/program-calls.ts'
 import { way } from './emulate/asked.ts'
 import type { Running } from './emulate/control.ts'
-import type { Distribution, Summary } from './emulate/summary.ts'
+import type { Quantiles, RunSummary } from './emulate/summary.ts'
 import type { BisectedSchedule } from './schedules/bisect.ts'
 import type { Confirmed } from './schedules/confirm-schedule.ts'
 import type { Regressed } from './schedules/regress.ts'
@@ -128,7 +128,7 @@ const met: z.ZodType<WhatWasMet> = z
   })
   .describe('what the search met: nothing else was put to the test')
 
-const outcome: z.ZodType<Outcome> = z.strictObject({
+const outcome: z.ZodType<CheckOutcome> = z.strictObject({
   verdict,
   property,
   kind,
@@ -317,7 +317,7 @@ const campaigned = z.strictObject({
   sometimes,
 }) satisfies z.ZodType<CampaignOutcome>
 
-const distribution: z.ZodType<Distribution> = z
+const distribution: z.ZodType<Quantiles> = z
   .strictObject({ count, p50: amount, p90: amount, p99: amount, max: amount })
   .describe('milliseconds')
 
@@ -333,7 +333,7 @@ const foundBesides = z.array(
   }),
 )
 
-const emulated: z.ZodType<Summary> = z.strictObject({
+const emulated: z.ZodType<RunSummary> = z.strictObject({
   verdict,
   property,
   kind,
@@ -383,7 +383,7 @@ const emulated: z.ZodType<Summary> = z.strictObject({
       latency: distribution.optional(),
     }),
   ),
-  packets: z.record(z.enum(kinds), count),
+  packets: z.record(z.enum(packetKinds), count),
   predicted: count.describe('violations that were predicted'),
   steered: count.describe('what was done because of predictions'),
   immediate: count.describe('steps that would have violated a property, and were prevented by the immediate check'),
@@ -419,7 +419,7 @@ const emulated: z.ZodType<Summary> = z.strictObject({
   notes: z.array(z.string()).describe('what a reader must know to trust the verdict'),
   trace: path,
   plot: path,
-}) as z.ZodType<Summary>
+}) as z.ZodType<RunSummary>
 
 const step = count.describe('counted from 1; 0 is the start')
 const moment = amount.nullable().describe('milliseconds since the start; null if the trace has no times')

@@ -2,7 +2,7 @@ import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
 import { shownTo } from '../harness/files/shared-files.ts'
-import type { NodePlan, Place, Runtime } from '../harness/node/runtime.ts'
+import type { Home, NodePlan, Runtime } from '../harness/node/runtime.ts'
 import { Uplink } from '../harness/node/uplink.ts'
 import { setLastIdIn } from '../linux/last-id.ts'
 import { NetworkNamespace } from '../linux/namespace.ts'
@@ -43,7 +43,7 @@ export class ContainerRuntime implements Runtime {
     this.#waiting = await startContainer(this.#docker, this.#container, directory)
   }
 
-  place(): Place {
+  place(): Home {
     const container = this.#waiting!
     this.#waiting = undefined
     const { pid, stdout, stderr } = container

@@ -11,7 +11,7 @@ import { ContainerLives } from './container-lives.ts'
 import { ContainerRuntime } from './container-runtime.ts'
 import { EngineLacks } from './error.ts'
 import { writeGate } from './gate.ts'
-import { commandOf, directoryOf, environmentOf, findImage, type Image, type OnPull } from './image.ts'
+import { commandOf, directoryOf, findImage, type Image, imageEnvironmentOf, type OnPull } from './image.ts'
 import { type Labels, labelled, newLabels, removeContainers, removeStale } from './labels.ts'
 
 /** The Docker engine, for the lifetime of a cluster. */
@@ -124,7 +124,7 @@ const optionsOf = (
     Image: image.name,
     Hostname: node.name,
     Labels: labels,
-    Env: environmentOf(image, node),
+    Env: imageEnvironmentOf(image, node),
     WorkingDir: directoryOf(image, node),
     // Docker would run the image's own health checks in real time.
     Healthcheck: { Test: ['NONE'] },

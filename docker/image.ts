@@ -85,7 +85,7 @@ export const commandOf = (image: Image, { name, command, container }: ResolvedNo
 const searchPath = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** The environment of a container. Docker adds HOSTNAME and HOME. */
-export const environmentOf = (image: Image, { env }: ResolvedNode): string[] => {
+export const imageEnvironmentOf = (image: Image, { env }: ResolvedNode): string[] => {
   const all = new Map([searchPath, ...image.environment].map(line => line.split(/=(.*)/s) as [string, string]))
   for (const [name, value] of Object.entries(env)) all.set(name, value)
   return [...all].map(([name, value]) => `${name}=${value}`)

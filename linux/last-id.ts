@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { awayFromHome } from './away.ts'
 import { CLONE_NEWPID, check, libc, setns } from './libc.ts'
-import { type Call, startCalls } from './starter.ts'
+import { type StartCall, startCalls } from './starter.ts'
 
 const wait4 = libc.func('wait4', 'int', ['int', 'void *', 'int', 'void *'])
 
@@ -17,7 +17,7 @@ export const setLastIdIn = (pid: number, id: number): void => {
   const own = openToWrite()
   if (own === undefined) return
   const text = String(id)
-  const calls: Call[] = [
+  const calls: StartCall[] = [
     { name: 'write', arguments: [fileDescriptor, text, text.length], least: text.length },
     { name: 'exit_group', arguments: [0] },
   ]

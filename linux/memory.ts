@@ -10,13 +10,13 @@ const vectorSize = 16
 const vectorsMax = 1024
 
 /** Addresses from start up to end. */
-export interface Run {
+export interface AddressRange {
   readonly start: number
   readonly end: number
 }
 
 /** Content of these addresses, present or future. */
-export interface Piece extends Run {
+export interface Piece extends AddressRange {
   readonly bytes: Buffer
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Call, whatever } from './starter.ts'
+import { type StartCall, whatever } from './starter.ts'
 
 const bind = 0x1000
 const remount = 0x20
@@ -12,18 +12,18 @@ const machineWide = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/scsi', '/proc/
 /** Belongs to the pid namespace alone. Rewinding a node in place writes it. */
 const lastId = '/proc/sys/kernel/ns_last_pid'
 
-const mount = (source: string, target: string, type: string | 0, flags: number): Call => ({
+const mount = (source: string, target: string, type: string | 0, flags: number): StartCall => ({
   name: 'mount',
   arguments: [source, target, type, flags, 0],
 })
 
-const bindAgain = (path: string, flags: number): Call[] => [
+const bindAgain = (path: string, flags: number): StartCall[] => [
   mount(path, path, 0, bind),
   mount(path, path, 0, bind | remount | harmless | flags),
 ]
 
 /** Mounts the `/proc` of the process's own pid namespace, in which it cannot change settings of the machine. */
-export const ownProc = (): readonly Call[] => {
+export const ownProc = (): readonly StartCall[] => {
   calls ??= [
     mount('proc', '/proc', 'proc', harmless),
     ...machineWide.filter(path => existsSync(path)).flatMap(path => bindAgain(path, readOnly)),
@@ -33,4 +33,4 @@ export const ownProc = (): readonly Call[] => {
   return calls
 }
 
-let calls: readonly Call[] | undefined
+let calls: readonly StartCall[] | undefined

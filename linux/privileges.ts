@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Call } from './starter.ts'
+import type { StartCall } from './starter.ts'
 
 /**
  * What root may do in a node, by the numbers of capabilities(7): the default capabilities of a Docker container, and as
@@ -33,13 +33,13 @@ const dropFromBoundingSet = 24
 const capabilityVersion3 = 0x2008_0522
 
 /** Calls that drop all other capabilities: root in the process has at most the allowed ones, whatever it executes. */
-export const limitTo = (allowed: Capabilities): Call[] =>
+export const limitTo = (allowed: Capabilities): StartCall[] =>
   all()
     .filter(number => !has(allowed, number))
     .map(number => ({ name: 'prctl', arguments: [dropFromBoundingSet, number] }))
 
 /** Gives the process these capabilities. Programs of other users that it executes inherit none. */
-export const setCapabilities = (set: Capabilities): Call => {
+export const setCapabilities = (set: Capabilities): StartCall => {
   const header = Buffer.alloc(8)
   header.writeUInt32LE(capabilityVersion3, 0)
   const data = Buffer.alloc(24)
@@ -49,10 +49,10 @@ export const setCapabilities = (set: Capabilities): Call => {
 }
 
 /** No program that it executes gains privileges from setuid or from capabilities of its file. */
-export const noNewPrivileges: Call = { name: 'prctl', arguments: [setNoNewPrivileges, 1] }
+export const noNewPrivileges: StartCall = { name: 'prctl', arguments: [setNoNewPrivileges, 1] }
 
 /** Calls that reduce the privileges of a new process of ours to those of a node. */
-export const dropPrivileges = (): Call[] => {
+export const dropPrivileges = (): StartCall[] => {
   const { permitted } = credentialsOf('/proc/thread-self/status')
   return [...limitTo(keptSet), setCapabilities(keptSet & permitted)]
 }

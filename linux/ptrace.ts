@@ -263,7 +263,7 @@ export const stopSignalOf = (tid: number): number | undefined => {
 }
 
 /** What `wait` reports about a thread. */
-export type Change =
+export type ThreadChange =
   | { readonly tid: number; readonly kind: 'exited'; readonly code: number }
   | { readonly tid: number; readonly kind: 'killed'; readonly signal: number }
   | { readonly tid: number; readonly kind: 'syscall' }
@@ -273,20 +273,20 @@ export type Change =
 const status = Buffer.alloc(4)
 
 /** Changes of other threads that came while `wait` waited for one, in order. */
-const passed: Change[] = []
+const passed: ThreadChange[] = []
 
 /** Children of this thread that others wait for: while there are any, only single threads may be asked about. */
 export const foreignChildren = { count: 0 }
 
 /** The next change of a traced thread (or of this one), or undefined if there is none now. */
-export const poll = (tid = anyChild): Change | undefined => {
+export const poll = (tid = anyChild): ThreadChange | undefined => {
   const change = takePassed(tid)
   if (change) return change
   const found = wait4(tid, status, noHang | all | ownThreadOnly, null)
   return found > 0 ? decode(found, status.readUInt32LE()) : undefined
 }
 
-const takePassed = (tid: number): Change | undefined => {
+const takePassed = (tid: number): ThreadChange | undefined => {
   const index = tid === anyChild ? 0 : passed.findIndex(change => change.tid === tid)
   return index in passed ? passed.splice(index, 1)[0] : undefined
 }
@@ -300,14 +300,14 @@ export class ThreadEnded extends Error {
   }
 }
 
-const isEnd = ({ kind }: Change) => kind === 'exited' || kind === 'killed'
+const isEnd = ({ kind }: ThreadChange) => kind === 'exited' || kind === 'killed'
 
 /**
  * Blocks until this thread stops.
  *
  * @throws ThreadEnded, SystemError if it is not traced (any more)
  */
-export const wait = (tid: number): Change => {
+export const wait = (tid: number): ThreadChange => {
   const change = awaitChange(tid)
   if (!isEnd(change)) return change
   passed.push(change)
@@ -319,7 +319,7 @@ export const wait = (tid: number): Change => {
  *
  * @throws SystemError if it is not traced (any more)
  */
-export const waitForEnd = (tid: number): Change => {
+export const waitForEnd = (tid: number): ThreadChange => {
   for (;;) {
     const change = awaitChange(tid)
     if (isEnd(change)) return change
@@ -329,7 +329,7 @@ export const waitForEnd = (tid: number): Change => {
 /**
  * Waits for any thread. If somebody kills the process, its first thread ends only when the ends of all others were taken.
  */
-const awaitChange = (tid: number): Change => {
+const awaitChange = (tid: number): ThreadChange => {
   const known = takePassed(tid)
   if (known) return known
   const mayTakeOthers = foreignChildren.count === 0
@@ -343,7 +343,7 @@ const awaitChange = (tid: number): Change => {
   }
 }
 
-const decode = (tid: number, word: number): Change => {
+const decode = (tid: number, word: number): ThreadChange => {
   if ((word & 0x7f) === 0) return { tid, kind: 'exited', code: (word >> 8) & 0xff }
   if ((word & 0xff) !== 0x7f) return { tid, kind: 'killed', signal: word & 0x7f }
   const signal = (word >> 8) & 0xff

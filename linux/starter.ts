@@ -8,7 +8,7 @@ import { type SyscallName, syscallNumber } from './syscall-number.ts'
  * A system call of a process that is being started. Strings and bytes are passed by address, and a list of strings as a
  * list of addresses.
  */
-export interface Call {
+export interface StartCall {
   readonly name: SyscallName
   readonly arguments: readonly (number | string | Uint8Array | readonly string[])[]
   /** The starter gives up if the result is less; 0 by default, so that every error counts. */
@@ -22,7 +22,7 @@ const highest = 0xffff_ffff
 const closeRangeOnExec = 4
 
 /** Leaves the program only its input and its outputs. */
-export const closeOthers: Call = { name: 'close_range', arguments: [3, highest, closeRangeOnExec] }
+export const closeOthers: StartCall = { name: 'close_range', arguments: [3, highest, closeRangeOnExec] }
 
 /** Descriptors that the starter expects: one for its report and one with its calls. */
 export const starterDescriptor = { report: 8, calls: 9 } as const
@@ -81,7 +81,7 @@ export const starter = (): number => {
 }
 
 /** Does something with a descriptor of a file that contains these calls for the starter. */
-export const withCalls = <Result>(calls: readonly Call[], use: (fd: number) => Result): Result => {
+export const withCalls = <Result>(calls: readonly StartCall[], use: (fd: number) => Result): Result => {
   const fd = fileOf('lastnail-calls', tableOf(calls))
   try {
     return use(fd)
@@ -94,7 +94,7 @@ export const withCalls = <Result>(calls: readonly Call[], use: (fd: number) => R
  * Starts a process of ours that makes these calls, in the namespaces set for this thread's children. Returns its id.
  */
 export const startCalls = (
-  calls: readonly Call[],
+  calls: readonly StartCall[],
   descriptors: readonly (readonly [own: number, its: number])[],
 ): number =>
   withCalls(calls, fd =>
@@ -107,7 +107,7 @@ export const startCalls = (
     }),
   )
 
-const tableOf = (calls: readonly Call[]): Buffer => {
+const tableOf = (calls: readonly StartCall[]): Buffer => {
   const rows = Buffer.alloc(calls.length * rowLength)
   const parts: Buffer[] = [rows]
   let used = rows.length
@@ -120,7 +120,7 @@ const tableOf = (calls: readonly Call[]): Buffer => {
     return tableAddress + at
   }
   const putText = (text: string) => put(Buffer.from(`${text}\0`))
-  const columnOf = (argument: Call['arguments'][number]): number => {
+  const columnOf = (argument: StartCall['arguments'][number]): number => {
     if (typeof argument === 'number') return argument
     if (typeof argument === 'string') return putText(argument)
     if (argument instanceof Uint8Array) return put(argument)

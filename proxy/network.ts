@@ -21,7 +21,7 @@ import type { Message } from './message.ts'
 import { Outbox } from './outbox.ts'
 import { type Ignored, type NotCarried, PacketReader } from './packet-reader.ts'
 import { PacketWriter } from './packet-writer.ts'
-import type { Router } from './routers.ts'
+import type { RouterOnWay } from './routers.ts'
 import * as tcp from './tcp.ts'
 import { findUnanswered, type Unanswered } from './unanswered.ts'
 import { UpHosts } from './up-hosts.ts'
@@ -40,7 +40,7 @@ export interface NetworkOptions {
   /** Longer data is split into several messages; with a dissector, between its frames. */
   readonly messageBytesMax?: number
   /** The routers that a packet passes; none by default. */
-  readonly routersBetween?: (from: string, to: string) => readonly Router[]
+  readonly routersBetween?: (from: string, to: string) => readonly RouterOnWay[]
 }
 
 /** The state of a network between two steps, as plain data. */

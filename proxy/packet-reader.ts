@@ -16,7 +16,7 @@ import {
   type Unreachable,
 } from './packet.ts'
 import type { PacketWriter } from './packet-writer.ts'
-import type { Router } from './routers.ts'
+import type { RouterOnWay } from './routers.ts'
 import * as tcp from './tcp.ts'
 import { age, answerTimeExceeded } from './time-to-live.ts'
 
@@ -52,7 +52,7 @@ interface Destinations {
   readonly datagrams: Datagrams
   readonly cuts: Cuts
   readonly writer: PacketWriter
-  readonly routersBetween: (from: string, to: string) => readonly Router[]
+  readonly routersBetween: (from: string, to: string) => readonly RouterOnWay[]
 }
 
 /** Routes the packets from nodes' kernels: to connections, datagrams in flight, or virtual hosts. */

@@ -1,5 +1,5 @@
 /** A router on the way from one host to another. */
-export interface Router {
+export interface RouterOnWay {
   readonly address: number
   /** Whether its answers reach the sender. */
   readonly answers: boolean

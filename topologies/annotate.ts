@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from './random.ts'
+import { seededRandom, type UniformRandom } from './random.ts'
 import {
   type LinkClass,
   type Pipe,
@@ -58,7 +58,7 @@ export const annotate = (
 /** Distance from the core. */
 const remoteness: Readonly<Record<Role, number>> = { transit: 0, stub: 1, client: 2 }
 
-const annotated = (ways: Ways, annotation: Annotation, isUp: boolean, random: Random): Ways => {
+const annotated = (ways: Ways, annotation: Annotation, isUp: boolean, random: UniformRandom): Ways => {
   const { there, back } = pipesOf(ways)
   return {
     ...there,
@@ -70,7 +70,7 @@ const annotated = (ways: Ways, annotation: Annotation, isUp: boolean, random: Ra
 const drawn = (
   { bandwidth, upBandwidth, loss: [min, max] }: Annotation,
   isUp: boolean,
-  random: Random,
+  random: UniformRandom,
 ): Pick<Pipe, 'bandwidth' | 'loss'> => ({
   bandwidth: isUp ? (upBandwidth ?? bandwidth) : bandwidth,
   // Six digits are more than can be measured, and keep the file small.

@@ -1,5 +1,5 @@
 import { TopologyError } from './error.ts'
-import { type Random, sample, seededRandom } from './random.ts'
+import { sample, seededRandom, type UniformRandom } from './random.ts'
 import { type Link, stubsOf, type Topology, type TopologyNode } from './topology.ts'
 
 /**
@@ -45,7 +45,7 @@ const placeFor = (
   { nodes, links }: Topology,
   name: string,
   wanted: string,
-  random: Random,
+  random: UniformRandom,
   taken: ReadonlySet<string>,
 ): string => {
   const fail = (why: string) => new TopologyError(`cannot place "${name}" at ${wanted}: ${why}`)

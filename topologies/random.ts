@@ -2,9 +2,9 @@ import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
 import { mersenne } from 'pure-rand/generator/mersenne'
 
 /** Uniform in [0, 1); the interface of `Math.random`. */
-export type Random = () => number
+export type UniformRandom = () => number
 
-export interface SeededRandom extends Random {
+export interface SeededRandom extends UniformRandom {
   /** Another one that goes on with the same numbers. */
   copy(): SeededRandom
 }
@@ -19,10 +19,10 @@ const drawnFrom = (generator: ReturnType<typeof mersenne>): SeededRandom =>
   Object.assign(() => uniformFloat64(generator), { copy: () => drawnFrom(generator.clone()) })
 
 /** A uniform integer in [0, limit). */
-export const below = (random: Random, limit: number): number => Math.floor(random() * limit)
+export const below = (random: UniformRandom, limit: number): number => Math.floor(random() * limit)
 
 /** `count` different elements in uniformly random order, or all of them if there are fewer. */
-export const sample = <T>(random: Random, list: readonly T[], count = list.length): T[] => {
+export const sample = <T>(random: UniformRandom, list: readonly T[], count = list.length): T[] => {
   const drawn = [...list]
   const length = Math.min(count, drawn.length)
   for (let i = 0; i < length; i++) {
@@ -34,7 +34,7 @@ export const sample = <T>(random: Random, list: readonly T[], count = list.lengt
 
 /** An index in [first, end) with a probability proportional to its weight; `undefined` if no weight is above zero. */
 export const weightedIndex = (
-  random: Random,
+  random: UniformRandom,
   first: number,
   end: number,
   weight: (index: number) => number,

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Discovery } from '../../checker/verdict/verdict.ts'
-import type { Outcome } from '../../cli/check/outcome.ts'
+import type { CheckOutcome } from '../../cli/check/outcome.ts'
 import type { PlainResult } from './plain.ts'
 
 /** The result of a check of one row; `bug` is null for a system without a bug. */
@@ -14,7 +14,7 @@ export interface Result {
   readonly cpuSeconds: number
   readonly exitCode: number
   /** Of a check. */
-  readonly outcome: Outcome | null
+  readonly outcome: CheckOutcome | null
   /** Of plain random testing. */
   readonly plain: PlainResult | null
   /** How the violation was found, as its trace says. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { Discovery, Verdict } from '../../checker/verdict/verdict.ts'
-import type { Outcome } from '../../cli/check/outcome.ts'
+import type { CheckOutcome } from '../../cli/check/outcome.ts'
 import { cpuOfChildren } from './cpu.ts'
 import { configOf, packageRoot } from './package-root.ts'
 import type { PlainResult } from './plain.ts'
@@ -69,12 +69,12 @@ const testPlainly = async (config: string, bug: Bug | null, { seconds }: RowOpti
   return { exitCode: exitCode ?? -1, outcome: null, plain, discovery: null, message }
 }
 
-const outcomeIn = (stdout: string): Outcome | null => {
+const outcomeIn = (stdout: string): CheckOutcome | null => {
   const last = stdout.trimEnd().split('\n').at(-1)
   return last?.startsWith('{') ? JSON.parse(last) : null
 }
 
-const discoveryIn = (outcome: Outcome | null): Discovery | null => {
+const discoveryIn = (outcome: CheckOutcome | null): Discovery | null => {
   if (!outcome?.trace) return null
   const { end } = readTrace(outcome.trace)
   return (end?.verdict as Verdict | undefined)?.discovery ?? null

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Outcome } from '../../cli/check/outcome.ts'
+import type { CheckOutcome } from '../../cli/check/outcome.ts'
 import { bugs, ofCrystalBall } from '../corpus/rows.ts'
 import { lastToLookAt, preconditions, some, stepsWith } from './preconditions.ts'
 import { runCommand } from './run-command.ts'
@@ -62,7 +62,7 @@ const search = (
   const budget = ['--for', `${options.for}s`, '--workers', '1', '--property', property, '--out', directory]
   const { seconds, result } = runCommand(['check', config, ...begin.from, '--search', name, ...budget], environment)
   if (result.error) return undefined
-  const { verdict, executions, states, local, consequence, deviations, searches } = result as unknown as Outcome
+  const { verdict, executions, states, local, consequence, deviations, searches } = result as unknown as CheckOutcome
   const longest = Math.max(...searches.map(each => each.longest))
   return {
     found: verdict === 'violated',

@@ -3,8 +3,8 @@ import type { TaskOutcome } from '../../checker/cells/task.ts'
 import { type Budget, BudgetSpent } from '../../checker/system/budget.ts'
 import { Unfaithful } from '../../checker/system/errors.ts'
 import { labelsTo } from '../../checker/system/start.ts'
-import { type Engine, GivenUp } from './engine.ts'
-import type { Answer, Asked, Job } from './job.ts'
+import { GivenUp, type QueueEngine } from './engine.ts'
+import type { AskedTask, Job, JobAnswer } from './job.ts'
 
 /**
  * Intended duration of a job in milliseconds. Much shorter jobs cost more to transfer, and of much longer ones more is
@@ -14,13 +14,13 @@ const jobMs = 1_000
 const tasksMax = 16
 
 interface Waiting {
-  readonly asked: Asked
-  readonly resolve: (answer: Answer) => void
+  readonly asked: AskedTask
+  readonly resolve: (answer: JobAnswer) => void
   readonly reject: (error: unknown) => void
 }
 
 export interface BatchesOptions extends Omit<Job, 'tasks' | 'campaign'> {
-  readonly engine: Engine
+  readonly engine: QueueEngine
   /** Converts a failure to an error. */
   readonly errorOf: (failure: unknown) => Error
   /** Called with each outcome, including those that nobody waits for any more. */
@@ -52,7 +52,7 @@ export class Batches {
     }))
   }
 
-  async #perform(asked: Asked, budget: Budget): Promise<TaskOutcome> {
+  async #perform(asked: AskedTask, budget: Budget): Promise<TaskOutcome> {
     budget.check()
     const answer = await whileInBudget(this.#ask(asked), budget)
     if ('failure' in answer) throw this.#options.errorOf(answer.failure)
@@ -60,7 +60,7 @@ export class Batches {
     return answer.outcome
   }
 
-  #ask(asked: Asked): Promise<Answer> {
+  #ask(asked: AskedTask): Promise<JobAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(() => this.#send())
       this.#waiting.push({ asked, resolve, reject })
@@ -106,7 +106,7 @@ const timerMsMax = 2 ** 31 - 1
  * Stops waiting when the budget is spent: perhaps there is no worker. The task is done all the same, and its answer is
  * ignored.
  */
-const whileInBudget = (answer: Promise<Answer>, budget: Budget): Promise<Answer> => {
+const whileInBudget = (answer: Promise<JobAnswer>, budget: Budget): Promise<JobAnswer> => {
   let forget = () => {}
   const spent = new Promise<never>((_, reject) => {
     const stop = (what: BudgetSpent['what']) => reject(new BudgetSpent(what))
@@ -122,5 +122,5 @@ const whileInBudget = (answer: Promise<Answer>, budget: Budget): Promise<Answer>
 }
 
 /** An execution that no worker could do says nothing about the system. */
-const unfaithful = ({ task }: Asked, { message }: GivenUp): Unfaithful =>
+const unfaithful = ({ task }: AskedTask, { message }: GivenUp): Unfaithful =>
   new Unfaithful(0, labelsTo(task.start).at(-1) ?? 'the start', message)

@@ -1,11 +1,11 @@
 import PQueue from 'p-queue'
-import type { Answer, Job } from './job.ts'
+import type { Job, JobAnswer } from './job.ts'
 
 /**
  * Performs jobs, many at once: in this process's own workers, or in workers of any machines that take jobs from a
  * queue.
  */
-export interface Engine {
+export interface QueueEngine {
   /** How many jobs should be under way at once. */
   readonly width: number
   /**
@@ -13,7 +13,7 @@ export interface Engine {
    *
    * @throws GivenUp if nobody could do it
    */
-  perform(job: Job): Promise<readonly Answer[]>
+  perform(job: Job): Promise<readonly JobAnswer[]>
   /** What each worker does, one line each. */
   workers(): Promise<readonly string[]>
   /** Ends the engine without waiting for jobs under way. */
@@ -27,7 +27,7 @@ export class GivenUp extends Error {
 
 /** Does jobs, one at a time. */
 export interface Performer {
-  perform(job: Job): Promise<readonly Answer[]>
+  perform(job: Job): Promise<readonly JobAnswer[]>
   end(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export class Performers {
     return this.#all.length - this.#free.length
   }
 
-  perform(job: Job): Promise<readonly Answer[]> {
+  perform(job: Job): Promise<readonly JobAnswer[]> {
     return this.#queue.add(async () => {
       const performer = this.#free.pop()!
       try {
@@ -69,7 +69,7 @@ export class Performers {
 }
 
 /** The engine of a campaign on this machine only. */
-export class LocalEngine implements Engine {
+export class LocalEngine implements QueueEngine {
   readonly #performers: Performers
 
   constructor(performers: Performers) {
@@ -80,7 +80,7 @@ export class LocalEngine implements Engine {
     return this.#performers.size
   }
 
-  perform(job: Job): Promise<readonly Answer[]> {
+  perform(job: Job): Promise<readonly JobAnswer[]> {
     return this.#performers.perform(job)
   }
 

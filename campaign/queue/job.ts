@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Task, TaskOutcome } from '../../checker/cells/task.ts'
 
 /** A task, and which random numbers the nodes draw in it. */
-export interface Asked {
+export interface AskedTask {
   readonly task: Task
   readonly variant: number
 }
@@ -23,16 +23,16 @@ export interface Job {
   readonly seed: number
   /** What the nodes' clocks show first. */
   readonly clocksStart: string
-  readonly tasks: readonly Asked[]
+  readonly tasks: readonly AskedTask[]
 }
 
 /** The result of a task: an outcome, or why there is none. */
-export type Answer =
+export type JobAnswer =
   | { readonly outcome: TaskOutcome; readonly notes: readonly string[] }
   | { readonly failure: unknown }
 
 /** Encodes answers as text for a queue. Outcomes contain maps, and compress well because labels repeat. */
-export const encode = (answers: readonly Answer[]): string =>
+export const encode = (answers: readonly JobAnswer[]): string =>
   gzipSync(serialize(answers), { level: 1 }).toString('base64')
 
-export const decode = (text: string): Answer[] => deserialize(gunzipSync(Buffer.from(text, 'base64')))
+export const decode = (text: string): JobAnswer[] => deserialize(gunzipSync(Buffer.from(text, 'base64')))

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, QueueEvents } from 'bullmq'
 import { Redis } from 'ioredis'
 import { announce, heartbeatMs, type Offered, queueOf, reports, withdraw } from './campaigns.ts'
-import { type Engine, GivenUp } from './engine.ts'
-import { type Answer, decode, type Job } from './job.ts'
-import { connectionOf } from './redis.ts'
+import { GivenUp, type QueueEngine } from './engine.ts'
+import { decode, type Job, type JobAnswer } from './job.ts'
+import { redisConnectionOf } from './redis.ts'
 
 export interface RedisEngineOptions {
   readonly url: string
@@ -31,12 +31,12 @@ const eventsMax = 100
 
 interface Pending {
   readonly job: Job
-  readonly resolve: (answers: readonly Answer[]) => void
+  readonly resolve: (answers: readonly JobAnswer[]) => void
   readonly reject: (error: unknown) => void
 }
 
 /** The engine of a campaign whose jobs are done by `lastnail worker` on any machines, through a BullMQ queue. */
-export class RedisEngine implements Engine {
+export class RedisEngine implements QueueEngine {
   readonly width: number
   readonly #id = randomBytes(8).toString('hex')
   readonly #redis: Redis
@@ -53,7 +53,7 @@ export class RedisEngine implements Engine {
   constructor({ url, systems, width, lockMs, onRedis }: RedisEngineOptions) {
     this.#onRedis = onRedis
     this.width = width
-    const connection = connectionOf(url)
+    const connection = redisConnectionOf(url)
     this.#redis = new Redis(connection)
     const streams = { events: { maxLen: eventsMax } }
     this.#queue = new Queue(queueOf(this.#id), { connection, streams })
@@ -71,7 +71,7 @@ export class RedisEngine implements Engine {
     this.#timers = [setInterval(beat, heartbeatMs), setInterval(() => void this.#lookForAll(), lookMs)]
   }
 
-  perform(job: Job): Promise<readonly Answer[]> {
+  perform(job: Job): Promise<readonly JobAnswer[]> {
     const id = `job-${++this.#ordinal}`
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { job, resolve, reject })

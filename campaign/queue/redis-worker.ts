@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { type Campaign, campaigns, differenceIn, heartbeatMs, queueOf, report, sweep } from './campaigns.ts'
 import type { Performers } from './engine.ts'
 import { encode, type Job } from './job.ts'
-import { connectionOf } from './redis.ts'
+import { redisConnectionOf } from './redis.ts'
 
 export interface RedisWorkerOptions {
   readonly url: string
@@ -30,7 +30,7 @@ const stalledMax = 2
  * locks of jobs; its event loop is never blocked, because performers execute in processes of their own.
  */
 export const workFor = async ({ url, performers, programsOf, signal, onLine }: RedisWorkerOptions): Promise<void> => {
-  const redis = new Redis(connectionOf(url))
+  const redis = new Redis(redisConnectionOf(url))
   let isLost = false
   redis.on('error', ({ message }) => {
     if (!isLost) onLine(`Redis is lost (${message}): what was begun is done again`)
@@ -87,7 +87,7 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
         return encode(answers)
       },
       {
-        connection: connectionOf(url),
+        connection: redisConnectionOf(url),
         concurrency: performers.size,
         lockDuration: campaign.lockMs,
         stalledInterval: campaign.lockMs,

@@ -6,7 +6,7 @@ const versionMin = [6, 2] as const
 const connectMs = 5_000
 
 /** Settings that BullMQ needs: commands wait while Redis is away. */
-export const connectionOf = (url: string) => {
+export const redisConnectionOf = (url: string) => {
   const { hostname, port, username, password, pathname, protocol } = parse(url)
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
@@ -54,7 +54,7 @@ const decoded = (text: string, url: string): string => {
 export const requireRedis = async (url: string): Promise<void> => {
   const shown = shownUrl(url)
   const redis = new Redis({
-    ...connectionOf(url),
+    ...redisConnectionOf(url),
     lazyConnect: true,
     connectTimeout: connectMs,
     commandTimeout: connectMs,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Schedule } from './schedule.ts'
-import { kindOf } from './shape.ts'
+import { kindOfShape } from './shape.ts'
 
 /**
  * Number of final steps that identify a bug. With more, other schedules to the same bug would count as other bugs; with
@@ -25,7 +25,7 @@ export const bucketOf = ({
 }): string => {
   const last = [...labels.slice(-lastSteps), ...(criticalTransition ? [criticalTransition.label] : [])]
   const rename = namesByOrder()
-  const shape = last.map(label => kindOf(label, rename))
+  const shape = last.map(label => kindOfShape(label, rename))
   return createHash('sha256')
     .update(JSON.stringify([property, kind, shape]))
     .digest('hex')

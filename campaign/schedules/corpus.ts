@@ -5,7 +5,7 @@ import { UsageError } from '../../checker/system/errors.ts'
 import { makeDirectories, NotWritten } from '../../checker/system/written.ts'
 import { bucketOf } from './bucket.ts'
 import { readSchedule, writeSchedule } from './file.ts'
-import type { Finding, Schedule } from './schedule.ts'
+import type { KeptFinding, Schedule } from './schedule.ts'
 
 /** A finding, before it is known whether it is new. */
 export type Found = Omit<Schedule, 'format' | 'bucket' | 'found'>
@@ -23,7 +23,7 @@ export interface Kept {
  * @throws UsageError if the directory cannot be written, or contains a file that is not a schedule; nothing is
  * overwritten
  */
-export const keep = (directory: string, found: Found, finding: Finding): Kept => {
+export const keep = (directory: string, found: Found, finding: KeptFinding): Kept => {
   makeDirectory(directory)
   const bucket = bucketOf(found)
   const known = schedulesIn(directory).find(
@@ -77,7 +77,7 @@ const namesIn = (directory: string): string[] => {
   }
 }
 
-const countAgain = ({ path, schedule }: KeptSchedule, last: Finding): Kept => {
+const countAgain = ({ path, schedule }: KeptSchedule, last: KeptFinding): Kept => {
   const times = schedule.found.times + 1
   writeSchedule(path, { ...schedule, found: { ...schedule.found, last, times } })
   return { path, times }

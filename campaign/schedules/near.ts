@@ -12,16 +12,16 @@ import { likeness } from './shape.ts'
 export interface Perturbation {
   /** Index in the schedule, from 0. */
   readonly at: number
-  readonly how: (typeof manners)[number]
+  readonly how: (typeof perturbations)[number]
 }
 
 /** The step is left out; executed after the next one; or preceded by one or two other enabled steps. */
-export const manners = ['left out', 'later', 'after another', 'after two others'] as const
+export const perturbations = ['left out', 'later', 'after another', 'after two others'] as const
 
 /** The n-th perturbation of a schedule of this length: each step in turn, in each manner. */
 export const perturbation = (ordinal: number, steps: number): Perturbation => ({
   at: ordinal % steps,
-  how: manners[Math.floor(ordinal / steps) % manners.length]!,
+  how: perturbations[Math.floor(ordinal / steps) % perturbations.length]!,
 })
 
 /** An execution came near if it executed this share of the schedule's steps. */

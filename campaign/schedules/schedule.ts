@@ -58,4 +58,4 @@ export const scheduleSchema = z.strictObject({
 })
 
 export type Schedule = z.output<typeof scheduleSchema>
-export type Finding = z.output<typeof finding>
+export type KeptFinding = z.output<typeof finding>

@@ -38,7 +38,7 @@ const frameOf = (subject: string, kind: Described['kind'], node: string | undefi
 const kindWords = 2
 
 /** Kind of the choice, its nodes, and the kind of the message. */
-export const kindOf = (label: string, rename?: (node: string) => string): string => {
+export const kindOfShape = (label: string, rename?: (node: string) => string): string => {
   const { frame, words } = shapeOf(label, rename)
   return [frame, ...words.slice(0, kindWords)].join(' ')
 }

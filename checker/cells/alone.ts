@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto'
 import type { Budget } from '../system/budget.ts'
 import { Diverged } from '../system/errors.ts'
-import { keyOf, labelOf, type NodeEntry, type NodeSight, type NodeSystem, type Nodes } from '../system/node-system.ts'
+import {
+  keyOf,
+  labelOfEntry,
+  type NodeEntry,
+  type NodeSight,
+  type NodeSystem,
+  type Nodes,
+} from '../system/node-system.ts'
 import type { Checkpoint } from '../system/system.ts'
 import { NodeMarks } from './node-marks.ts'
 import type { NodeOutcome, NodeTask } from './task.ts'
@@ -79,7 +86,7 @@ export class Solo {
         }
         throw new Diverged(
           taken + index + 1,
-          labelOf(input),
+          labelOfEntry(input),
           present.sight.enabled.map(({ label }) => label),
         )
       }

@@ -11,7 +11,7 @@ import type { Checkpoint, System } from '../system/system.ts'
 import { Solo } from './alone.ts'
 import { bind } from './bounds.ts'
 import { Checkpoints } from './checkpoints.ts'
-import { Executor, type Observer, type Properties } from './executor.ts'
+import { type ExecutionObserver, Executor, type Properties } from './executor.ts'
 import { beHealthy } from './healthy.ts'
 import { attempt, attemptPromptly, attemptShifted, follow } from './schedule.ts'
 import type { Arrival, NodeOutcome, NodeTask, Task, TaskOutcome, ToLive, UntilLive, WalkEnd, Watched } from './task.ts'
@@ -46,7 +46,7 @@ export interface CellOptions<State> {
   readonly weights?: Partial<Weights> | undefined
   /** Whether a crash or divergence of a node only ends an execution, and is no violation. */
   readonly allowFindings?: boolean | undefined
-  readonly observer?: Observer<State> | undefined
+  readonly observer?: ExecutionObserver<State> | undefined
   /** The nodes of the system, if each can be executed alone. */
   readonly nodes?: Nodes<State> | undefined
 }

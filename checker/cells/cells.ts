@@ -1,12 +1,12 @@
 import PQueue from 'p-queue'
-import { Budget, BudgetSpent, type Limits } from '../system/budget.ts'
+import { Budget, BudgetSpent, type SearchLimits } from '../system/budget.ts'
 import { Diverged } from '../system/errors.ts'
 import type { Cell } from './cell.ts'
 import { type Fingerprints, MetStates } from './met-states.ts'
 import type { NodeOutcome, NodeTask, Purpose, Task, TaskOutcome } from './task.ts'
 
 /** What was done so far. */
-export interface Counts {
+export interface CellCounts {
   readonly executions: number
   /** The same by what they were for. */
   readonly spent: Readonly<Record<Purpose, number>>
@@ -40,7 +40,7 @@ export class Cells {
   }
 
   /** @param onCount is called after each piece of work */
-  static of(cells: readonly Cell[], onCount?: (counts: Counts) => void): Cells {
+  static of(cells: readonly Cell[], onCount?: (counts: CellCounts) => void): Cells {
     const states = new MetStates()
     const tally: Tally = new Tally(({ fingerprints }) => {
       states.add(fingerprints)
@@ -51,13 +51,13 @@ export class Cells {
     return new Cells({ crew, tally, states, budget, stepsMax, variant: 0, purpose: 'search', isPatient: true })
   }
 
-  get counts(): Counts {
+  get counts(): CellCounts {
     const { tally, states } = this.#scope
     return { ...tally.counts, states: states.size }
   }
 
   /** The same cells within further limits, which count from now. */
-  within(limits: Limits): Cells {
+  within(limits: SearchLimits): Cells {
     const { budget, tally, stepsMax } = this.#scope
     const steps = tally.steps + (limits.steps ?? Number.POSITIVE_INFINITY)
     return this.#with({ budget: new Budget(limits, budget), stepsMax: Math.min(stepsMax, steps) })
@@ -236,7 +236,7 @@ class Tally {
     this.#onCount = onCount
   }
 
-  get counts(): Omit<Counts, 'states'> {
+  get counts(): Omit<CellCounts, 'states'> {
     const { search, examination, audit } = this.#spent
     return { executions: search + examination + audit, spent: { ...this.#spent }, steps: this.steps }
   }

@@ -18,7 +18,7 @@ const isHealthy = ({ kind }: Choice): boolean => kind === 'healthy'
 export type Properties<State> = Readonly<Record<string, Property<State>>>
 
 /** Sees every execution as it happens. `state` must be called only during the event. */
-export interface Observer<State> {
+export interface ExecutionObserver<State> {
   /** @param schedule the steps so far: empty, unless the execution begins at a saved state */
   onReset?(findings: readonly Finding[], state: () => State, schedule: readonly Choice[]): void
   onStep?(step: Step, state: () => State): void
@@ -27,7 +27,7 @@ export interface Observer<State> {
 }
 
 export interface ExecutorOptions<State> {
-  readonly observer?: Observer<State> | undefined
+  readonly observer?: ExecutionObserver<State> | undefined
   /** Whether a crash or divergence only ends an execution, and is no violation. */
   readonly allowFindings?: boolean | undefined
 }
@@ -91,7 +91,7 @@ export class Executor<State> {
   /** Names of the `sometimes` properties that were met in this execution. */
   #met = new Set<string>()
   readonly #liveness: [string, Property<State>][]
-  readonly #observer: Observer<State>
+  readonly #observer: ExecutionObserver<State>
   readonly #allowFindings: boolean
   #running = false
   #carried: Carried<State>

@@ -6,7 +6,7 @@ import { Surprises } from '../choosers/surprise.ts'
 import { CallResults } from '../choosers/vain-calls.ts'
 import type { Random } from '../system/random.ts'
 import type { Start } from '../system/start.ts'
-import type { Execution, SearchName } from './search.ts'
+import type { RequestedExecution, SearchName } from './search.ts'
 import { WaysToLife } from './ways-to-life.ts'
 
 export interface ExperienceOptions {
@@ -104,7 +104,7 @@ export class Experience {
     towardsLife = 'fair',
     walkLength = this.walkLength,
     timeShareMax,
-  }: Wish): Execution {
+  }: Wish): RequestedExecution {
     const { liveness } = this
     const own = this.#random.fork()
     const first = walks(own)
@@ -153,7 +153,7 @@ export class Experience {
    * Learns from an execution's outcome. Returns a liveness property that was never live in its last part, if there is
    * one.
    */
-  learn({ task }: Execution, outcome: TaskOutcome): string | undefined {
+  learn({ task }: RequestedExecution, outcome: TaskOutcome): string | undefined {
     this.completed += 1
     this.walks += (task.walks?.length ? 1 : 0) + (task.untilLive ? 1 : 0)
     this.surprises.learn(outcome.surprises)

@@ -4,7 +4,7 @@ import { labelsOf } from '../system/labels.ts'
 import { Random } from '../system/random.ts'
 import { type Start, startAfter } from '../system/start.ts'
 import type { Experience } from './experience.ts'
-import { Counted, type Execution, type Search } from './search.ts'
+import { Counted, type RequestedExecution, type Search } from './search.ts'
 import { surpriseWalk, variantIn } from './walks.ts'
 
 /**
@@ -28,7 +28,7 @@ export const fruitfulSearch = (experience: Experience, round: () => number): Sea
   const counted = new Counted('fruitful', experience.met)
   const random = new Random(1)
   const kept: Beginning[] = []
-  const begun = new Map<Execution, number>()
+  const begun = new Map<RequestedExecution, number>()
   return {
     name: 'fruitful',
     next: () => {
@@ -40,7 +40,7 @@ export const fruitfulSearch = (experience: Experience, round: () => number): Sea
       begun.set(execution, variant)
       return execution
     },
-    learn: (execution: Execution, came: TaskOutcome | Diverged) => {
+    learn: (execution: RequestedExecution, came: TaskOutcome | Diverged) => {
       const variant = begun.get(execution)!
       begun.delete(execution)
       if (!('schedule' in came)) return

@@ -54,7 +54,7 @@ export interface SearchOptions {
 }
 
 /** The same, with what is needed to execute the system. */
-export interface CheckOptions<State> extends SearchOptions, CellOptions<State> {
+export interface SystemCheckOptions<State> extends SearchOptions, CellOptions<State> {
   /** Checks only this property. */
   readonly property?: string | undefined
 }

@@ -25,16 +25,16 @@ export type SearchName = keyof typeof searchNames
 export interface Search {
   readonly name: SearchName
   /** The next execution; `undefined` if there is none until it learns of those under way. */
-  next(): Execution | NodeExecution | undefined
+  next(): RequestedExecution | NodeExecution | undefined
   /** Learns the outcome of an execution that it requested, or why that could not be done or does not count. */
-  learn(execution: Execution, came: TaskOutcome | Diverged): void
+  learn(execution: RequestedExecution, came: TaskOutcome | Diverged): void
   /** The same for an execution of a single node; absent if it requests none. */
   learnAlone?(execution: NodeExecution, came: NodeOutcome | Diverged): void
   coverage(): SearchCoverage
 }
 
 /** An execution that a search requests. */
-export interface Execution {
+export interface RequestedExecution {
   readonly search: SearchName
   /** Which random numbers the nodes draw. */
   readonly variant: number
@@ -54,7 +54,8 @@ export interface NodeExecution {
   readonly task: NodeTask
 }
 
-export const isAlone = (execution: Execution | NodeExecution): execution is NodeExecution => isOfNode(execution.task)
+export const isAlone = (execution: RequestedExecution | NodeExecution): execution is NodeExecution =>
+  isOfNode(execution.task)
 
 /** What one search has covered, in the same words for each. */
 export interface SearchCoverage {

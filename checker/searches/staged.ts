@@ -7,7 +7,7 @@ import type { Abstraction } from '../system/system.ts'
 import { Audit, type Pair } from './audit.ts'
 import { BoundedSearch, type Level, type Prefix } from './bounded.ts'
 import type { Experience } from './experience.ts'
-import { Counted, type Execution, type Search } from './search.ts'
+import { Counted, type RequestedExecution, type Search } from './search.ts'
 import { surpriseWalk } from './walks.ts'
 
 export interface StagedOptions {
@@ -64,7 +64,7 @@ export class StagedSearch implements Search {
   readonly #experience: Experience
   readonly #options: StagedOptions
   readonly #counted: Counted
-  readonly #purposes = new Map<Execution, Purpose>()
+  readonly #purposes = new Map<RequestedExecution, Purpose>()
   /** Audits whose first half is done. */
   readonly #halves: { readonly stage: Stage; readonly pair: Pair; readonly second: TaskOutcome }[] = []
   #stages: Stage[] = []
@@ -97,7 +97,7 @@ export class StagedSearch implements Search {
     return { levels, depth, exhausted, pruned, prunedBy, audited: audit.passed }
   }
 
-  next(): Execution | undefined {
+  next(): RequestedExecution | undefined {
     const half = this.#halves.shift()
     if (half) {
       const { stage, pair, second } = half
@@ -117,7 +117,7 @@ export class StagedSearch implements Search {
     return execution
   }
 
-  learn(execution: Execution, came: TaskOutcome | Diverged): void {
+  learn(execution: RequestedExecution, came: TaskOutcome | Diverged): void {
     const purpose = this.#purposes.get(execution)!
     this.#purposes.delete(execution)
     if (!(came instanceof Diverged)) this.#counted.count(came)
@@ -159,7 +159,7 @@ export class StagedSearch implements Search {
   }
 
   /** An execution with recorded observations, after a schedule of its own. */
-  #audit(purpose: Purpose, labels: readonly string[], walk: Walk): Execution {
+  #audit(purpose: Purpose, labels: readonly string[], walk: Walk): RequestedExecution {
     const { task, ...rest } = this.#experience.executionOf({
       search: 'bounded',
       start: this.#after(labels),
@@ -167,7 +167,7 @@ export class StagedSearch implements Search {
     })
     // No walk to a live state: only the walk to compare is wanted.
     const { untilLive: _, surprises: __, untilViolation: ___, ...others } = task
-    const execution: Execution = { ...rest, task: { ...others, isWatched: true }, purpose: 'audit' }
+    const execution: RequestedExecution = { ...rest, task: { ...others, isWatched: true }, purpose: 'audit' }
     this.#purposes.set(execution, purpose)
     return execution
   }

@@ -1,5 +1,5 @@
 /** Limits on a search. The first one reached ends it. */
-export interface Limits {
+export interface SearchLimits {
   /** Executions, counted from `reset` to `reset`. */
   readonly executions?: number | undefined
   /** Steps of executions that count. Executions begun ahead of need and then discarded are not included. */
@@ -29,7 +29,7 @@ export class Budget {
   readonly #parent: Budget | undefined
 
   /** @param parent the budget of which this one is a part: each execution is taken from both */
-  constructor({ executions = Number.POSITIVE_INFINITY, milliseconds, signal }: Limits, parent?: Budget) {
+  constructor({ executions = Number.POSITIVE_INFINITY, milliseconds, signal }: SearchLimits, parent?: Budget) {
     const deadline = performance.now() + (milliseconds ?? Number.POSITIVE_INFINITY)
     this.#executions = executions
     this.#deadline = Math.min(deadline, parent ? parent.#deadline : Number.POSITIVE_INFINITY)

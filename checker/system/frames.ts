@@ -4,7 +4,7 @@ import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** A position in a program. */
-export interface Frame {
+export interface CodePosition {
   readonly path: string
   readonly line: number
 }
@@ -30,7 +30,7 @@ const handedOut = ['harness/clients/', 'harness/native/native-handle', 'harness/
 )
 
 /** Stack frames of an error, the innermost first, without those of Node.js and of packages. */
-export const framesOf = (error: unknown): Frame[] => {
+export const framesOf = (error: unknown): CodePosition[] => {
   const stack = error instanceof Error ? error.stack : undefined
   if (typeof stack !== 'string') return []
   return stack.split('\n').flatMap(text => {
@@ -44,7 +44,7 @@ export const framesOf = (error: unknown): Frame[] => {
 const bundle = join(root, 'dist/bundle/')
 
 /** Where a place in the bundle comes from; any other stays as it is. */
-const sourceOf = (path: string, line: number, column: number): Frame => {
+const sourceOf = (path: string, line: number, column: number): CodePosition => {
   const map = path.startsWith(bundle) ? mapOf(path) : undefined
   const source = map?.findEntry(line - 1, column - 1)
   if (source === undefined || !('originalSource' in source)) return { path, line }
@@ -62,8 +62,8 @@ const mapOf = (path: string): SourceMap | undefined => {
 const readMap = (path: string): SourceMap | undefined =>
   existsSync(path) ? new SourceMap(JSON.parse(readFileSync(path, 'utf8'))) : undefined
 
-const isOwn = ({ path }: Frame) => own.some(folder => path.startsWith(folder))
-const isHandedOut = ({ path }: Frame) => handedOut.some(prefix => path.startsWith(prefix))
+const isOwn = ({ path }: CodePosition) => own.some(folder => path.startsWith(folder))
+const isHandedOut = ({ path }: CodePosition) => handedOut.some(prefix => path.startsWith(prefix))
 
 /** Where in a configuration, or in a file that it imports, an error was thrown: `raft.config.ts:12`. */
 export const placeInConfiguration = (error: unknown): string | undefined => {

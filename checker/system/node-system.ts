@@ -62,8 +62,8 @@ export const keyOf = (entry: NodeEntry): string => {
 }
 
 /** Label of an entry. */
-export const labelOf = (entry: NodeEntry): string => {
-  if ('overlap' in entry) return `overlap ${entry.overlap.map(labelOf).join(' & ')}`
+export const labelOfEntry = (entry: NodeEntry): string => {
+  if ('overlap' in entry) return `overlap ${entry.overlap.map(labelOfEntry).join(' & ')}`
   return 'deliver' in entry ? entry.deliver.label : entry.choice
 }
 

@@ -1,4 +1,4 @@
-import { labelOf, type NodeEntry } from './node-system.ts'
+import { labelOfEntry, type NodeEntry } from './node-system.ts'
 
 /**
  * The state in which an execution of the whole system begins, by name. It does not say how to get there: a cell uses the
@@ -55,4 +55,4 @@ export const startAsOffered = (labels: readonly string[], isShifted = false): St
 
 /** The steps, or inputs, that lead there from the initial state. */
 export const labelsTo = (start: Start | NodeStart): readonly string[] =>
-  start.at === 'initial' ? [] : start.at === 'node' ? start.inputs.map(labelOf) : start.labels
+  start.at === 'initial' ? [] : start.at === 'node' ? start.inputs.map(labelOfEntry) : start.labels

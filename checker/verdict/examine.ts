@@ -4,7 +4,7 @@ import { headline, type Violation } from '../cells/violation.ts'
 import type { Progress } from '../searches/options.ts'
 import type { WaysToLife } from '../searches/ways-to-life.ts'
 import { counted } from '../system/brief.ts'
-import { BudgetSpent, type Limits } from '../system/budget.ts'
+import { BudgetSpent, type SearchLimits } from '../system/budget.ts'
 import { Diverged } from '../system/errors.ts'
 import { labelsOf } from '../system/labels.ts'
 import type { Random } from '../system/random.ts'
@@ -81,11 +81,11 @@ export interface Suspect {
   readonly millisecondsMax: number
 }
 
-const shrinkLimits: Limits = { steps: 20_000, milliseconds: 30_000 }
+const shrinkLimits: SearchLimits = { steps: 20_000, milliseconds: 30_000 }
 /** Dead states get more steps, because each dead candidate costs all the walks that show it. */
-const shrinkDeadLimits: Limits = { steps: 50_000, milliseconds: 15_000 }
-const hastenLimits: Limits = { steps: 10_000, milliseconds: 10_000 }
-const orderLimits: Limits = { steps: 10_000, milliseconds: 10_000 }
+const shrinkDeadLimits: SearchLimits = { steps: 50_000, milliseconds: 15_000 }
+const hastenLimits: SearchLimits = { steps: 10_000, milliseconds: 10_000 }
+const orderLimits: SearchLimits = { steps: 10_000, milliseconds: 10_000 }
 const suspectStepsMax = 500_000
 /**
  * Share of the final number of walks with which a critical transition is found before it is shrunk. With more,
@@ -305,7 +305,7 @@ export class Examination {
     return critical
   }
 
-  #within({ steps, milliseconds = Number.POSITIVE_INFINITY }: Limits): Limits {
+  #within({ steps, milliseconds = Number.POSITIVE_INFINITY }: SearchLimits): SearchLimits {
     const { isTimed, millisecondsLeft, signal } = this.#options
     return { signal, ...(isTimed ? { milliseconds: Math.min(milliseconds, millisecondsLeft()) } : { steps }) }
   }

@@ -1,7 +1,7 @@
 import type { Cells } from '../cells/cells.ts'
 import type { TaskOutcome } from '../cells/task.ts'
 import type { Violation } from '../cells/violation.ts'
-import { BudgetSpent, type Limits } from '../system/budget.ts'
+import { BudgetSpent, type SearchLimits } from '../system/budget.ts'
 import { Unfaithful } from '../system/errors.ts'
 import { labelsOf } from '../system/labels.ts'
 import { startAfter, startAsOffered } from '../system/start.ts'
@@ -39,7 +39,7 @@ export const hasten = async (
   cells: Cells,
   given: Hastened,
   violation: Violation,
-  limits: Limits,
+  limits: SearchLimits,
 ): Promise<Hastened> => {
   const { delayMs } = given
   let best = given

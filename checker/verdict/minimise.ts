@@ -2,7 +2,7 @@ import type { Cells } from '../cells/cells.ts'
 import { untilHealthy } from '../cells/healthy.ts'
 import type { Arrival, TaskOutcome } from '../cells/task.ts'
 import { isFault } from '../happening/kinds.ts'
-import { BudgetSpent, type Limits } from '../system/budget.ts'
+import { BudgetSpent, type SearchLimits } from '../system/budget.ts'
 import { labelsOf } from '../system/labels.ts'
 import { startAfter } from '../system/start.ts'
 import type { Choice } from '../system/system.ts'
@@ -22,7 +22,7 @@ export interface Attempted extends Pick<TaskOutcome, 'schedule' | 'fingerprints'
  */
 export type Attempt = (labels: readonly string[], cells: Cells, isShifted: boolean) => Promise<Attempted | undefined>
 
-export interface MinimiseLimits extends Limits {
+export interface MinimiseLimits extends SearchLimits {
   /** How many steps at the beginning stay as they are; 0 by default. */
   readonly kept?: number | undefined
 }
@@ -61,7 +61,7 @@ export const minimiseSteps = (
   cells: Cells,
   schedule: readonly Choice[],
   attempt: Attempt,
-  limits: Limits = {},
+  limits: SearchLimits = {},
 ): Promise<Minimum> => minimiseBy(minimiser => minimiser.dropSteps(), cells, schedule, attempt, limits)
 
 const minimiseBy = async (

@@ -1,6 +1,6 @@
 import type { Cells } from '../cells/cells.ts'
 import type { TaskOutcome } from '../cells/task.ts'
-import { BudgetSpent, type Limits } from '../system/budget.ts'
+import { BudgetSpent, type SearchLimits } from '../system/budget.ts'
 import { Diverged } from '../system/errors.ts'
 import { labelsOf } from '../system/labels.ts'
 import { startAfter } from '../system/start.ts'
@@ -15,7 +15,7 @@ import { startAfter } from '../system/start.ts'
 export const oldestFirst = async (
   cells: Cells,
   schedule: readonly string[],
-  limits: Limits,
+  limits: SearchLimits,
 ): Promise<readonly string[]> => {
   const ordering = new Ordering(cells.within(limits), schedule)
   try {

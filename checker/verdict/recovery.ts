@@ -98,7 +98,7 @@ export interface Recovery {
   /**
    * Where the walks began: the executed part of the schedule, and the last step in it after which the property held.
    */
-  readonly begin: Begin
+  readonly begin: RecoveryBegin
   /** Failed walks of full length. Walks that ended in a crash prove nothing and are not counted. */
   readonly failed: number
   /** How many of these were walks of a healthy network, and how many took one conversation after the other. */
@@ -114,7 +114,7 @@ export interface Recovery {
   readonly met: TaskOutcome | undefined
 }
 
-export interface Begin {
+export interface RecoveryBegin {
   readonly schedule: readonly Choice[]
   readonly fingerprints: readonly (string | undefined)[]
   readonly lastLive: number | undefined
@@ -156,7 +156,7 @@ export const recover = async (
     },
   )
   const none = { live: undefined, walk: undefined, by: undefined, again: undefined, met: undefined }
-  let begin: Begin | undefined
+  let begin: RecoveryBegin | undefined
   let disturbed: Unfaithful | undefined
   let isTerminal = true
   let isBound = false
@@ -283,7 +283,7 @@ export const conversingAmong = (walks: number): number =>
 
 const isConversing = ({ chooser }: NthWalk): boolean => chooser === 'conversations'
 
-const beginOf = ({ schedule, fingerprints, lastLive, arrival }: TaskOutcome, property: string): Begin => {
+const beginOf = ({ schedule, fingerprints, lastLive, arrival }: TaskOutcome, property: string): RecoveryBegin => {
   const last = lastLive.get(property)
   return {
     schedule: schedule.slice(0, arrival.steps),

@@ -1,10 +1,10 @@
 import { OwnCell } from '../cells/cell.ts'
 import { Cells } from '../cells/cells.ts'
-import type { Observer, Properties } from '../cells/executor.ts'
+import type { ExecutionObserver, Properties } from '../cells/executor.ts'
 import type { TaskOutcome } from '../cells/task.ts'
 import { headline, type Violation } from '../cells/violation.ts'
 import type { Weights } from '../choosers/weights.ts'
-import { BudgetSpent, type Limits } from '../system/budget.ts'
+import { BudgetSpent, type SearchLimits } from '../system/budget.ts'
 import { Diverged, UsageError } from '../system/errors.ts'
 import { type Described, labelsOf, readLabel } from '../system/labels.ts'
 import { isLike } from '../system/likeness.ts'
@@ -23,7 +23,7 @@ export interface ViolationLike {
   readonly property?: string | null | undefined
 }
 
-export interface ShrinkOptions<State> extends Limits {
+export interface ShrinkOptions<State> extends SearchLimits {
   /** For liveness: the number of walks that must fail before a state is called dead, and the length limit of each. */
   readonly walks?: number | undefined
   readonly walkLength?: number | undefined
@@ -31,7 +31,7 @@ export interface ShrinkOptions<State> extends Limits {
   readonly seed?: number | undefined
   /** Which random numbers the nodes draw; 0 by default. */
   readonly variant?: number | undefined
-  readonly observer?: Observer<State> | undefined
+  readonly observer?: ExecutionObserver<State> | undefined
 }
 
 /** The shortest schedule found with the recorded violation. */
@@ -88,7 +88,7 @@ const shrinkRecordedViolation = async (
   cells: Cells,
   { violation, schedule: found }: TaskOutcome,
   like: ViolationLike,
-  limits: Limits,
+  limits: SearchLimits,
 ) => {
   if (!violation || !isAlike(violation, like)) throw doesNotViolate(like, violation)
   const { schedule, message, minimal } = await shrinkViolation(cells, found.slice(0, violation.step), violation, limits)
@@ -164,7 +164,7 @@ export const shrinkViolation = async (
   return { schedule: found, message: violation.message, minimal: false, delayMs }
 }
 
-interface ShrinkLimits extends Limits {
+interface ShrinkLimits extends SearchLimits {
   /** The longest time that a message may be in flight in the result, in milliseconds. */
   readonly delayMsMax?: number | undefined
 }
@@ -182,7 +182,7 @@ const shrinkPatiently = async (
   cells: Cells,
   found: readonly Choice[],
   violation: Violation,
-  { limits, patience, delayMsMax }: { limits: Limits; patience: number; delayMsMax: number },
+  { limits, patience, delayMsMax }: { limits: SearchLimits; patience: number; delayMsMax: number },
 ): Promise<ShrunkViolation | undefined> => {
   const { schedule, minimal } = await minimise(cells, found, attemptAt(violation, patience, delayMsMax), limits)
   const { violation: again, delayMs } = await cells.run({ start: startAfter(labelsOf(schedule)), isAnew: true })

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import PQueue from 'p-queue'
 import { Batches } from '../../campaign/queue/batches.ts'
-import type { Engine } from '../../campaign/queue/engine.ts'
+import type { QueueEngine } from '../../campaign/queue/engine.ts'
 import { bucketOf } from '../../campaign/schedules/bucket.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { checkInCells, select } from '../../checker/check.ts'
@@ -51,7 +51,7 @@ export interface Round
 }
 
 export interface CampaignOptions {
-  readonly engine: Engine
+  readonly engine: QueueEngine
   /** Seed of the first round. Each later round adds one. */
   readonly seed: number
   readonly milliseconds?: number | undefined

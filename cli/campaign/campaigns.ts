@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Engine } from '../../campaign/queue/engine.ts'
+import type { QueueEngine } from '../../campaign/queue/engine.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { waitingForOthers } from '../../harness/hold/turns/interruption.ts'
 import { exitCode, unlessUnwritten } from '../command/exit-code.ts'
@@ -156,7 +156,7 @@ const engineFor = async (
     workers,
     lock,
   }: { readonly queue?: string | undefined; readonly workers?: number | undefined; lock: number },
-): Promise<Engine> => {
+): Promise<QueueEngine> => {
   // Also needed with a queue: this process executes each finding again.
   requireAbilities()
   if (queue === undefined) {

@@ -10,7 +10,7 @@ import type { Checked } from './checked.ts'
 import type { WhatWasMet } from './met.ts'
 
 /** The result of a check, as `--json` prints it and the package's `check` returns it. */
-export interface Outcome
+export interface CheckOutcome
   extends Pick<
     Verdict,
     | 'verdict'
@@ -65,7 +65,7 @@ export interface Outcome
 }
 
 /** The part of a verdict on which others may rely: exactly these fields. */
-export const outcomeOf = (checked: Checked): Outcome => {
+export const outcomeOf = (checked: Checked): CheckOutcome => {
   const { verdict, clocksStart, trace, sample, report, explanation, met, unwritten = [], notAmong } = checked
   const { criticalTransition: critical } = verdict
   return {

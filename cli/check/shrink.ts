@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Observer } from '../../checker/cells/executor.ts'
+import type { ExecutionObserver } from '../../checker/cells/executor.ts'
 import { type Progress, select } from '../../checker/check.ts'
 import { counted } from '../../checker/system/brief.ts'
 import { UsageError } from '../../checker/system/errors.ts'
@@ -130,7 +130,7 @@ const nothingCovered: Coverage = {
 }
 
 /** Counts executions and steps, and reports progress. */
-class Counts implements Observer<unknown> {
+class Counts implements ExecutionObserver<unknown> {
   readonly #begun = performance.now()
   readonly #tell: (progress: Progress) => void
   #executions = 0

@@ -3,7 +3,7 @@ import { Cells } from '../../checker/cells/cells.ts'
 import { Executor } from '../../checker/cells/executor.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
 import { counted } from '../../checker/system/brief.ts'
-import type { Limits } from '../../checker/system/budget.ts'
+import type { SearchLimits } from '../../checker/system/budget.ts'
 import { Diverged } from '../../checker/system/errors.ts'
 import { labelsOf } from '../../checker/system/labels.ts'
 import { type Hastened, hasten } from '../../checker/verdict/hasten.ts'
@@ -87,7 +87,7 @@ export const tryByHand = (
   })
 
 /** Limit on each of the two questions that follow a violation. */
-const needsLimits: Limits = { milliseconds: 10_000 }
+const needsLimits: SearchLimits = { milliseconds: 10_000 }
 
 /** How slow the network must be, and how far clocks apart, for such a violation: that of the steps by hand need not be least. */
 const leastNeeds = async (

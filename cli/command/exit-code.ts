@@ -48,7 +48,7 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes
 
 /** The exit code for an error, and the lines to print. */
-export interface Explanation {
+export interface ErrorExplanation {
   readonly code: number
   readonly error: ErrorCode
   readonly lines: readonly string[]
@@ -57,9 +57,9 @@ export interface Explanation {
 /** An error in a worker process, which has explained it already. */
 export class WorkerFailed extends Error {
   override readonly name = 'WorkerFailed'
-  readonly explanation: Explanation
+  readonly explanation: ErrorExplanation
 
-  constructor(explanation: Explanation) {
+  constructor(explanation: ErrorExplanation) {
     super(explanation.lines.join('\n'))
     this.explanation = explanation
   }
@@ -90,7 +90,7 @@ const machineLine = (error: Error): string => {
 }
 
 /** Only a defect of ours shows its stack. */
-export const explainError = (error: unknown): Explanation => {
+export const explainError = (error: unknown): ErrorExplanation => {
   if (error instanceof WorkerFailed) return error.explanation
   if (error instanceof ConfigError || error instanceof TopologyError)
     return { code: exitCode.usage, error: 'configuration', lines: [...error.problems] }

@@ -4,7 +4,7 @@ import { BudgetSpent } from '../../checker/system/budget.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import type { GlobalState } from '../../harness/config/config.ts'
 import { isInterrupted } from '../../harness/hold/turns/interruption.ts'
-import type { Execution } from '../../report/model/execution.ts'
+import type { ShownExecution } from '../../report/model/execution.ts'
 import { RecordedStates } from '../verify/states.ts'
 
 /** An expression that takes longer than this in one state is given up, in milliseconds. */
@@ -20,7 +20,7 @@ const turnSteps = 64
  *
  * @throws BudgetSpent on a signal
  */
-export const stepWhere = async (execution: Execution, after: number, expression: string): Promise<number> => {
+export const stepWhere = async (execution: ShownExecution, after: number, expression: string): Promise<number> => {
   const holds = predicateOf(expression)
   const states = new RecordedStates(execution.trace.header.nodes)
   for (const step of execution.steps) {

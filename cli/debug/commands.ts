@@ -5,18 +5,18 @@ import { UsageError } from '../../checker/system/errors.ts'
 import { nearest } from '../../checker/system/nearest.ts'
 import type { ChoiceKind } from '../../checker/system/system.ts'
 import { readTrace } from '../../checker/trace/read.ts'
-import { Execution } from '../../report/model/execution.ts'
-import { type Filter, isFiltering, matcher, noFilter, patternOf } from '../../report/model/filter.ts'
+import { ShownExecution } from '../../report/model/execution.ts'
+import { isFiltering, matcher, noFilter, patternOf, type StepFilter } from '../../report/model/filter.ts'
 import { partsOf } from '../traces/recorded.ts'
 import { stepWhere } from './breakpoint.ts'
 import type { Timeline } from './timeline.ts'
-import { type Moment, viewChoices, viewDiff, viewList, viewStates, viewStep } from './views.ts'
+import { type ShownStep, viewChoices, viewDiff, viewList, viewStates, viewStep } from './views.ts'
 
 /** What the commands act on. */
 export interface Debugger {
   readonly timeline: Timeline
   /** The steps that `step`, `back` and `list` show. */
-  filter: Filter
+  filter: StepFilter
   /** The first dead step, if the trace records it. */
   readonly critical: number | undefined
   /** Resolves when the person at the terminal wants to continue. */
@@ -236,7 +236,7 @@ export const describePlace = ({ timeline }: Pick<Debugger, 'timeline'>): string[
 ]
 
 /** The next step in which a property's value changes. */
-const stepOfChange = ({ steps, trace }: Execution, at: number, property: string | undefined): number => {
+const stepOfChange = ({ steps, trace }: ShownExecution, at: number, property: string | undefined): number => {
   const names = trace.header.properties.map(({ name }) => name)
   if (property !== undefined && !names.includes(property))
     throw new UsageError(`no property "${property}": ${nearest(property, names)}`)
@@ -271,7 +271,7 @@ const matching = ({ timeline: { execution }, filter }: Pick<Debugger, 'timeline'
   return execution.steps.flatMap(({ index }) => (matches(execution, index) ? [index] : []))
 }
 
-const filterOf = ({ timeline }: Debugger, words: readonly string[]): Filter => {
+const filterOf = ({ timeline }: Debugger, words: readonly string[]): StepFilter => {
   const node = words.find(word => timeline.execution.nodes.includes(word))
   const kind = words.find((word): word is ChoiceKind => allKinds.includes(word as ChoiceKind))
   const text = words.filter(word => word !== node && word !== kind).join(' ')
@@ -305,12 +305,12 @@ const nodesOf = (timeline: Timeline, words: readonly string[]): readonly string[
   words.length === 0 ? timeline.execution.nodes : words.map(word => nodeOf(timeline, word))
 
 /** A step of this execution, or of a trace. */
-const momentOf = (debug: Debugger, word: string): Moment => {
+const momentOf = (debug: Debugger, word: string): ShownStep => {
   const { execution, at } = debug.timeline
   if (/^\d+$/.test(word)) return { execution, step: stepOf(debug, word) }
   const { path, step = at } = partsOf(word)
   if (!existsSync(path)) throw new UsageError(`expected a step or a trace, found "${word}"`)
-  const other = new Execution(readTrace(path, { torn: 'accept' }))
+  const other = new ShownExecution(readTrace(path, { torn: 'accept' }))
   if (step > other.end) throw new UsageError(`${path} has ${counted(other.end, 'step')}, so it has no step ${step}`)
   return { execution: other, step }
 }

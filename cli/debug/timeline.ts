@@ -1,4 +1,4 @@
-import { Executor, type Mark, type Observer } from '../../checker/cells/executor.ts'
+import { type ExecutionObserver, Executor, type Mark } from '../../checker/cells/executor.ts'
 import { follow } from '../../checker/cells/schedule.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import type { Checkpoint, Choice, Finding } from '../../checker/system/system.ts'
@@ -7,7 +7,7 @@ import { recordedChoice } from '../../checker/trace/enabled.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { RecordedStep, Trace } from '../../checker/trace/trace.ts'
 import type { ExecResult, GlobalState } from '../../harness/config/config.ts'
-import { Execution } from '../../report/model/execution.ts'
+import { ShownExecution } from '../../report/model/execution.ts'
 import { inSession, type Session } from '../session/session.ts'
 import { requireSame } from '../traces/comparison.ts'
 import { record } from '../traces/record.ts'
@@ -42,14 +42,14 @@ export class Timeline {
   /** Whether a program changed something in a node: that state is not part of the execution. */
   #isTouched = false
   #reader: StepReader | undefined
-  /** An `Execution` of `#steps`; undefined after they changed. */
-  #known: Execution | undefined
+  /** An `ShownExecution` of `#steps`; undefined after they changed. */
+  #known: ShownExecution | undefined
 
   constructor(session: Session, trace: Trace) {
     this.#session = session
     this.#trace = trace
     this.#steps = [...trace.steps]
-    this.#known = new Execution(trace)
+    this.#known = new ShownExecution(trace)
   }
 
   /** Index of the present step; 0 is the start. */
@@ -58,8 +58,13 @@ export class Timeline {
   }
 
   /** All known steps, including later ones. */
-  get execution(): Execution {
-    this.#known ??= new Execution({ header: this.#trace.header, steps: this.#steps, end: undefined, torn: undefined })
+  get execution(): ShownExecution {
+    this.#known ??= new ShownExecution({
+      header: this.#trace.header,
+      steps: this.#steps,
+      end: undefined,
+      torn: undefined,
+    })
     return this.#known
   }
 
@@ -123,7 +128,7 @@ export class Timeline {
     const recorded = scheduleOf(this.#trace)
     const other = executed.findIndex((label, index) => label !== recorded[index])
     this.#steps = [...this.#trace.steps]
-    this.#known = new Execution(this.#trace)
+    this.#known = new ShownExecution(this.#trace)
     this.#isBranch = false
     if (other >= 0) this.#forgetMarksAfter(other)
     await this.goTo(other < 0 ? executed.length : other)
@@ -191,7 +196,7 @@ export class Timeline {
   }
 
   /** Each step is read once; one that was restored was read before. */
-  get #observer(): Observer<GlobalState> {
+  get #observer(): ExecutionObserver<GlobalState> {
     const read = (choice: Choice | undefined, findings: readonly Finding[], state: GlobalState) =>
       this.#see(this.#reader!.read(choice && recordedChoice(choice), findings, state))
     return {

@@ -2,27 +2,32 @@ import { show as showOperations } from '../../checker/history/show.ts'
 import type { Choice } from '../../checker/system/system.ts'
 import type { RecordedMessage } from '../../checker/trace/trace.ts'
 import { diffOf, shortly, show } from '../../report/model/changes.ts'
-import type { Execution } from '../../report/model/execution.ts'
+import type { ShownExecution } from '../../report/model/execution.ts'
 import { textOf } from '../../report/model/payload.ts'
 
 /** The debugger's views of an execution, as lines of text. */
 
 const number = (step: number) => String(step).padStart(5)
 
-export const labelOf = ({ steps }: Execution, step: number): string => steps[step]!.choice?.label ?? '(start)'
+export const stepLabelOf = ({ steps }: ShownExecution, step: number): string => steps[step]!.choice?.label ?? '(start)'
 
 /** One line for each step, with `>` at the present step and `!` at the first dead one. */
-export const viewList = (execution: Execution, steps: readonly number[], at: number, critical?: number): string[] =>
+export const viewList = (
+  execution: ShownExecution,
+  steps: readonly number[],
+  at: number,
+  critical?: number,
+): string[] =>
   steps.map(step => {
     const mark = step === at ? '>' : step === critical ? '!' : ' '
-    return `${mark}${number(step)}  ${labelOf(execution, step)}`
+    return `${mark}${number(step)}  ${stepLabelOf(execution, step)}`
   })
 
 /** A step and everything that it changed. */
-export const viewStep = (execution: Execution, step: number): string[] => {
+export const viewStep = (execution: ShownExecution, step: number): string[] => {
   const { started = [], messages, lost, outputs, findings, operations, properties, clocks } = execution.steps[step]!
   return [
-    `${number(step)}  ${labelOf(execution, step)}`,
+    `${number(step)}  ${stepLabelOf(execution, step)}`,
     ...started.map(label => `       happened ${label}`),
     ...clocks.map(({ node, elapsedMs }) => `       ${node} clock +${elapsedMs} ms`),
     ...execution
@@ -54,7 +59,7 @@ const payloadOf = ({ bytes, length }: RecordedMessage): string => {
 const linesOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trimEnd().split('\n')
 
 /** The states of nodes after a step. */
-export const viewStates = (execution: Execution, nodes: readonly string[], step: number): string[] =>
+export const viewStates = (execution: ShownExecution, nodes: readonly string[], step: number): string[] =>
   nodes.flatMap(node => {
     const state = execution.isDownAfter(node, step) ? 'down' : show(execution.stateAfter(node, step))
     const [first, ...others] = state.split('\n')
@@ -62,13 +67,13 @@ export const viewStates = (execution: Execution, nodes: readonly string[], step:
   })
 
 /** A step of an execution. */
-export interface Moment {
-  readonly execution: Execution
+export interface ShownStep {
+  readonly execution: ShownExecution
   readonly step: number
 }
 
 /** A diff of the node states that differ. */
-export const viewDiff = (nodes: readonly string[], one: Moment, other: Moment): string[] => {
+export const viewDiff = (nodes: readonly string[], one: ShownStep, other: ShownStep): string[] => {
   const lines = nodes.flatMap(node => {
     const [before, after] = [one, other].map(({ execution, step }) =>
       execution.isDownAfter(node, step) ? '(down)' : execution.stateAfter(node, step),

@@ -8,7 +8,7 @@ import type { Look } from '../../harness/timed/look.ts'
 import type { Happened } from '../../harness/timed/measurements.ts'
 import { createTrace } from '../traces/record.ts'
 import { type Recordable, StepReader } from '../traces/step-reader.ts'
-import type { Summary } from './summary.ts'
+import type { RunSummary } from './summary.ts'
 
 /** The trace of a native run: a step for each event, and for each look that saw something new. */
 export class NativeTrace {
@@ -51,7 +51,7 @@ export class NativeTrace {
     this.#writer.step({ ...step, atMs, choice: this.#choice('timer', node, atMs, 'look') })
   }
 
-  end(summary: Omit<Summary, 'trace' | 'plot'>): void {
+  end(summary: Omit<RunSummary, 'trace' | 'plot'>): void {
     const { verdict, property, kind, message, seconds, seed } = summary
     this.#writer.end({ verdict: { verdict, property, kind, message, seconds, seed, repeated: false } })
     this.#writer.close()

@@ -6,7 +6,7 @@ import type { RecordedPrediction } from '../../checker/verdict/verdict.ts'
 import type { Filters } from '../../harness/steering/filters.ts'
 import type { Foreseen } from '../../harness/steering/outlook.ts'
 import { describe, type PredictionCounts, type Outcome as Round } from '../../harness/steering/predictor.ts'
-import type { Outcome } from '../check/outcome.ts'
+import type { CheckOutcome } from '../check/outcome.ts'
 import { exitCode } from '../command/exit-code.ts'
 import { checkBesides } from './check-besides.ts'
 import { type FoundBesides, messageIn, type SearchedRun } from './search-besides.ts'
@@ -192,7 +192,7 @@ export class Predictions {
       this.#fail(code === exitCode.held ? 'nothing was violated' : stderr)
       return undefined
     }
-    const again = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Outcome
+    const again = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as CheckOutcome
     const message = messageIn(again.trace)
     const { property: violated, kind: how, report } = again
     const found = { step, atMs, message, property: violated, kind: how, trace: again.trace, report }

@@ -10,7 +10,7 @@ import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { ResolvedSystem } from '../../harness/config/config.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
 import { quotedForShell } from '../../report/model/quoted.ts'
-import type { Outcome } from '../check/outcome.ts'
+import type { CheckOutcome } from '../check/outcome.ts'
 import { waitingForWorkers } from '../check/search.ts'
 import { exitCode } from '../command/exit-code.ts'
 import { propertiesFor } from '../config/goal.ts'
@@ -25,7 +25,7 @@ export interface SearchPlan {
 }
 
 /** A violation found by searching from a state of the run. It was executed again from the run's start and recorded. */
-export interface FoundBesides extends Pick<Outcome, 'property' | 'kind' | 'trace' | 'report'> {
+export interface FoundBesides extends Pick<CheckOutcome, 'property' | 'kind' | 'trace' | 'report'> {
   readonly message: string
   /** The step of the run from which the search began, and its time. */
   readonly step: number
@@ -191,7 +191,7 @@ export class SearchBesides {
     if (this.#signal.aborted) return
     if (code !== exitCode.held && code !== exitCode.violated && code !== exitCode.undetermined)
       return this.#cannot({ step }, stderr.trimEnd().split('\n').at(-1) ?? '')
-    const again = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as Outcome
+    const again = JSON.parse(stdout.trimEnd().split('\n').at(-1)!) as CheckOutcome
     const { verdict, property, kind, trace, report } = again
     this.#executions += again.executions
     this.#seconds += again.seconds

@@ -3,12 +3,12 @@ import { counted } from '../../checker/system/brief.ts'
 import type { Run } from '../../harness/emulation/run.ts'
 import { notSteered } from '../../harness/steering/counts.ts'
 import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'
-import type { Counts } from '../../proxy/forwarding/counters.ts'
+import type { PacketCounts } from '../../proxy/forwarding/counters.ts'
 import type { FilterTimes, Predicted } from './predictions.ts'
 import type { FoundBesides, Searched } from './search-besides.ts'
 
 /** Distribution of measurements in milliseconds; undefined if there are none. */
-export interface Distribution {
+export interface Quantiles {
   readonly count: number
   readonly p50: number
   readonly p90: number
@@ -17,7 +17,7 @@ export interface Distribution {
 }
 
 /** The result of an emulated run, as `--json` prints it. */
-export interface Summary {
+export interface RunSummary {
   readonly verdict: 'violated' | 'held' | 'undetermined'
   /** The first property that a look found violated; for an `eventually` property, one that did not hold at the end. */
   readonly property: string | null
@@ -33,7 +33,7 @@ export interface Summary {
   /** Steps of its schedule; 0 at the pace `native`. */
   readonly steps: number
   /** How late steps were, in milliseconds; only at the pace `real`. */
-  readonly late: Distribution | undefined
+  readonly late: Quantiles | undefined
   readonly seed: number
   /** What nodes' clocks showed first, as an ISO date and time. */
   readonly clocksStart: string
@@ -43,14 +43,14 @@ export interface Summary {
   /** Looks that found some property false. */
   readonly inconsistent: number
   /** How long everything stood still for a look. */
-  readonly still: Distribution | undefined
+  readonly still: Quantiles | undefined
   /** How often the state of a running node could not be seen. */
   readonly unseen: number
   readonly properties: readonly (Omit<PropertyFigures, 'outages' | 'againMs'> & {
     readonly outages: number
     readonly longestMs: number
     /** Time from when it stopped holding until it held again. */
-    readonly again: Distribution | undefined
+    readonly again: Quantiles | undefined
     readonly message: string
   })[]
   readonly faults: number
@@ -59,19 +59,19 @@ export interface Summary {
    * Time from a fault until all properties held, for faults after which some look found one false before the next
    * event.
    */
-  readonly recovery: Distribution | undefined
+  readonly recovery: Quantiles | undefined
   readonly notRecovered: number
   /** Faults after which every look until the next event found all properties true. */
   readonly harmless: number
-  readonly joins: Distribution | undefined
+  readonly joins: Quantiles | undefined
   readonly clients: readonly {
     readonly name: string
     readonly calls: number
     readonly failed: number
     readonly callsPerSecond: number
-    readonly latency: Distribution | undefined
+    readonly latency: Quantiles | undefined
   }[]
-  readonly packets: Counts
+  readonly packets: PacketCounts
   /** Violations that were predicted. */
   readonly predicted: number
   /** What was done because of predictions. */
@@ -92,7 +92,7 @@ export interface Summary {
 
 /** A run, of which something may not be on disk. */
 export interface Emulated {
-  readonly summary: Summary
+  readonly summary: RunSummary
   /** What could not be written, in lines. */
   readonly unwritten: readonly string[]
 }
@@ -111,8 +111,8 @@ export const summaryOf = (
     virtualSeconds,
     pace,
     lookedAt,
-  }: Pick<Summary, 'seed' | 'clocksStart' | 'seconds' | 'virtualSeconds' | 'pace' | 'lookedAt'>,
-): Omit<Summary, 'trace' | 'plot'> => {
+  }: Pick<RunSummary, 'seed' | 'clocksStart' | 'seconds' | 'virtualSeconds' | 'pace' | 'lookedAt'>,
+): Omit<RunSummary, 'trace' | 'plot'> => {
   const endMs = virtualSeconds * 1000
   const { looks, properties, recoveries, joinTimes, happenings, unseen } = measurements
   return {
@@ -172,7 +172,7 @@ const conclusionOf = (
     isRepeatable,
     nothingSeen,
   }: { readonly endMs: number; readonly isRepeatable: boolean; readonly nothingSeen: string | undefined },
-): Pick<Summary, 'verdict' | 'property' | 'kind' | 'message'> => {
+): Pick<RunSummary, 'verdict' | 'property' | 'kind' | 'message'> => {
   const unsafe = properties.find(({ kind, outages }) => kind === 'always' && outages.length > 0)
   if (unsafe) {
     const { fromMs, message } = unsafe.outages[0]!
@@ -209,14 +209,14 @@ const conclusionOf = (
 
 const withDetail = (line: string, detail: string) => (detail === '' ? line : `${line}\n${detail}`)
 
-export const distributionOf = (values: readonly number[]): Distribution | undefined => {
+export const distributionOf = (values: readonly number[]): Quantiles | undefined => {
   if (values.length === 0) return undefined
   const sorted = values.toSorted((one, other) => one - other)
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)]!
   return { count: sorted.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: sorted.at(-1)! }
 }
 
-export const describeSummary = (summary: Summary): string[] => {
+export const describeRun = (summary: RunSummary): string[] => {
   const { verdict, property, kind, message, looks, inconsistent, packets } = summary
   const what = [kind, property].filter(word => word !== null).join(' ')
   return [
@@ -252,14 +252,14 @@ export const describeSummary = (summary: Summary): string[] => {
   ]
 }
 
-const describeSteering = ({ steered, immediate, missed }: Summary): string[] =>
+const describeSteering = ({ steered, immediate, missed }: RunSummary): string[] =>
   steered + immediate + missed === 0
     ? []
     : [
         `  steered: ${counted(steered, 'step')} prevented by prediction, ${immediate} by the immediate check, ${missed} missed`,
       ]
 
-const describePredicted = ({ predictions: predicted, predicted: times }: Summary): string[] => {
+const describePredicted = ({ predictions: predicted, predicted: times }: RunSummary): string[] => {
   if (predicted === undefined) return []
   const { rounds, inputs, transitions, seconds, behindMs, filters, found } = predicted
   const behind = behindMs === undefined ? '' : `, at most ${inSeconds(behindMs)} behind the run`
@@ -289,12 +289,12 @@ const describeSearched = (searched: Searched | undefined): string[] => {
   ]
 }
 
-const durationOf = ({ pace, seconds, virtualSeconds, steps }: Summary) =>
+const durationOf = ({ pace, seconds, virtualSeconds, steps }: RunSummary) =>
   pace === 'native'
     ? `${seconds.toFixed(1)} s`
     : `${virtualSeconds.toFixed(1)} s of its time in ${seconds.toFixed(1)} s, ${steps} steps`
 
-const line = (name: string, found: Distribution | undefined, more = ''): string[] => {
+const line = (name: string, found: Quantiles | undefined, more = ''): string[] => {
   if (found === undefined) return []
   const { count, p50, p90, p99, max } = found
   return [

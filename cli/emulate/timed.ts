@@ -37,7 +37,7 @@ import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
 import type { RunOptions } from './settings.ts'
 import { guardOf, sayGivenUp, sayInterventions, saySteered } from './steering.ts'
-import { distributionOf, type Emulated, endedBy, type Summary, summaryOf } from './summary.ts'
+import { distributionOf, type Emulated, endedBy, type RunSummary, summaryOf } from './summary.ts'
 
 /** Runs a system whose nodes are held. Time decides what happens next. */
 export const emulateInTime = (
@@ -273,7 +273,7 @@ const checkForMsDefault = 5000
 /** What a search found. It is not part of the run, and was executed again. */
 const foundBesides = (
   found: readonly FoundBesides[] = [],
-): Pick<Summary, 'verdict' | 'property' | 'kind' | 'message'> | undefined => {
+): Pick<RunSummary, 'verdict' | 'property' | 'kind' | 'message'> | undefined => {
   const [first] = found
   if (first === undefined) return undefined
   const { property, kind, message, step, atMs } = first
@@ -296,7 +296,7 @@ const verdictOf = ({
   property,
   kind,
   message,
-}: Pick<Summary, 'verdict' | 'property' | 'kind' | 'message'>) => ({
+}: Pick<RunSummary, 'verdict' | 'property' | 'kind' | 'message'>) => ({
   verdict,
   property,
   kind,
@@ -330,9 +330,9 @@ const confirmed = async (
   labels: readonly string[],
   open: () => Cluster,
   { properties }: ResolvedSystem,
-): Promise<Pick<Summary, 'verdict' | 'property' | 'kind' | 'message'>> => {
+): Promise<Pick<RunSummary, 'verdict' | 'property' | 'kind' | 'message'>> => {
   const { step, message } = violation
-  const kind = violation.kind as Summary['kind']
+  const kind = violation.kind as RunSummary['kind']
   const property = violation.property ?? null
   const again = await replay(open(), properties, labels.slice(0, step)).catch(error => {
     if (error instanceof BudgetSpent) return undefined

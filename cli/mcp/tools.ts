@@ -2,9 +2,9 @@ import { execa } from 'execa'
 import { z } from 'zod'
 import { UsageError } from '../../checker/system/errors.ts'
 import { readTrace } from '../../checker/trace/read.ts'
-import { Execution } from '../../report/model/execution.ts'
+import { ShownExecution } from '../../report/model/execution.ts'
 import { withTimeline } from '../debug/timeline.ts'
-import { labelOf, viewDiff, viewList, viewStates, viewStep } from '../debug/views.ts'
+import { stepLabelOf, viewDiff, viewList, viewStates, viewStep } from '../debug/views.ts'
 import { boundedJson } from './bounded.ts'
 
 /** A tool that a client can call. */
@@ -118,17 +118,17 @@ const ownCommand = async (
   return boundedJson(printed)
 }
 
-const executionOf = (path: string): Execution => new Execution(readTrace(path, { torn: 'accept' }))
+const executionOf = (path: string): ShownExecution => new ShownExecution(readTrace(path, { torn: 'accept' }))
 
-const withStep = (execution: Execution, step: number): Execution => {
+const withStep = (execution: ShownExecution, step: number): ShownExecution => {
   if (step <= execution.end) return execution
   throw new UsageError(`there is no step ${step}: the last is ${execution.end}`)
 }
 
-const compare = (one: Execution, other: Execution): string => {
+const compare = (one: ShownExecution, other: ShownExecution): string => {
   const common = Math.min(one.end, other.end)
   for (let step = 0; step <= common; step++) {
-    const [label, otherLabel] = [labelOf(one, step), labelOf(other, step)]
+    const [label, otherLabel] = [stepLabelOf(one, step), stepLabelOf(other, step)]
     if (label !== otherLabel) return parting(step, [`the first has   ${label}`, `the second has  ${otherLabel}`])
     const differences = viewDiff(one.nodes, { execution: one, step }, { execution: other, step })
     if (differences[0] !== 'no difference') return parting(step, [label, ...differences])

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { boundOfNone, executeNear, manners, perturbation } from '../../campaign/schedules/near.ts'
+import { boundOfNone, executeNear, perturbation, perturbations } from '../../campaign/schedules/near.ts'
 import type { Schedule } from '../../campaign/schedules/schedule.ts'
 import { Executor, type Properties } from '../../checker/cells/executor.ts'
 import { untilHealthy } from '../../checker/cells/healthy.ts'
@@ -101,7 +101,7 @@ class Around {
     try {
       for (let ordinal = 0; ; ordinal++) {
         executor.budget.takeExecution()
-        const variant = kind === 'liveness' ? 0 : Math.floor(ordinal / (places * manners.length))
+        const variant = kind === 'liveness' ? 0 : Math.floor(ordinal / (places * perturbations.length))
         const around = { variant, weights: system.weights, random: random.fork() }
         const { isNear } = await executeNear(executor, labels, perturbation(ordinal, places), around)
         const { violation } = executor

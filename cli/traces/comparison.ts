@@ -1,4 +1,4 @@
-import type { Observer } from '../../checker/cells/executor.ts'
+import type { ExecutionObserver } from '../../checker/cells/executor.ts'
 import { show } from '../../checker/history/show.ts'
 import { shownApart, shownList } from '../../checker/system/brief.ts'
 import { Differs, DoesNotStart } from '../../checker/system/errors.ts'
@@ -7,7 +7,7 @@ import type { GlobalState } from '../../harness/config/config.ts'
 import type { StepReader } from './step-reader.ts'
 
 /** An observer that throws `Differs` at the first step with another result than recorded. */
-export const compareWith = (recorded: readonly RecordedStep[], reader: StepReader): Observer<GlobalState> =>
+export const compareWith = (recorded: readonly RecordedStep[], reader: StepReader): ExecutionObserver<GlobalState> =>
   reader.observer(found => requireSame(recorded[found.index]!, found))
 
 /** @throws Differs if a step has another result than recorded */

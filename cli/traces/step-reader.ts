@@ -1,4 +1,4 @@
-import type { Observer } from '../../checker/cells/executor.ts'
+import type { ExecutionObserver } from '../../checker/cells/executor.ts'
 import type { Operation } from '../../checker/history/operation.ts'
 import { Carried } from '../../checker/system/carried.ts'
 import { decided, evaluate } from '../../checker/system/property.ts'
@@ -75,7 +75,7 @@ export class StepReader {
   }
 
   /** An observer that passes on each step of an execution as it happens. */
-  observer(see: (step: RecordedStep) => void): Observer<GlobalState> {
+  observer(see: (step: RecordedStep) => void): ExecutionObserver<GlobalState> {
     return {
       onReset: (findings, state) => see(this.read(undefined, findings, state())),
       onStep: ({ choice, findings }, state) => see(this.read(recordedChoice(choice), findings, state())),

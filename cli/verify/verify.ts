@@ -12,7 +12,7 @@ import type { RecordedNode, TraceHeader } from '../../checker/trace/trace.ts'
 import { type ResolvedSystem, resolveSystem } from '../../harness/config/config.ts'
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts'
 import { hashOfRun } from '../config/programs.ts'
-import { type Distribution, distributionOf } from '../emulate/summary.ts'
+import { distributionOf, type Quantiles } from '../emulate/summary.ts'
 import { amongGuests } from '../session/among-guests.ts'
 import { inSession } from '../session/session.ts'
 import { requireExecutable, sessionOf } from '../traces/recorded.ts'
@@ -26,7 +26,7 @@ export interface Verified extends Pick<Verification, 'violations' | 'evaluations
   readonly seconds: number
   readonly properties: readonly (VerifiedProperty & {
     /** Milliseconds from when it stopped holding until it held again. */
-    readonly again: Distribution | undefined
+    readonly again: Quantiles | undefined
   })[]
   readonly notes: readonly string[]
 }

@@ -1,13 +1,13 @@
 import { BudgetSpent } from '../../checker/system/budget.ts'
 import { Diverged, Unfaithful } from '../../checker/system/errors.ts'
-import { type Explanation, explainError, WorkerFailed } from '../command/exit-code.ts'
+import { type ErrorExplanation, explainError, WorkerFailed } from '../command/exit-code.ts'
 
 /** An error on its way from one process to another. */
 export type Failure =
   | { readonly budget: BudgetSpent['what'] }
   | { readonly unfaithful: Pick<Unfaithful, 'step' | 'expected' | 'what' | 'isCutShort'> }
   | { readonly diverged: Pick<Diverged, 'step' | 'expected' | 'enabled'> }
-  | { readonly failed: Explanation }
+  | { readonly failed: ErrorExplanation }
 
 export const failureOf = (error: unknown): Failure => {
   if (error instanceof BudgetSpent) return { budget: error.what }

@@ -1,5 +1,5 @@
 import { type Performer, Performers } from '../../campaign/queue/engine.ts'
-import type { Answer, Job } from '../../campaign/queue/job.ts'
+import type { Job, JobAnswer } from '../../campaign/queue/job.ts'
 import { Budget } from '../../checker/system/budget.ts'
 import { allowedCpus } from '../../linux/affinity.ts'
 import { failureOf } from './failure.ts'
@@ -24,9 +24,9 @@ class Slot implements Performer {
     this.#cpus = cpus
   }
 
-  async perform(job: Job): Promise<readonly Answer[]> {
+  async perform(job: Job): Promise<readonly JobAnswer[]> {
     const worker = await this.#workerFor(job)
-    const answers: Answer[] = []
+    const answers: JobAnswer[] = []
     for (const { task, variant } of job.tasks) {
       try {
         const outcome = await worker.perform(task, variant, new Budget({ signal: this.#abort.signal }))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /** An observation of a worker and this machine. Times count from any origin. */
-export interface Look {
+export interface CpuLook {
   readonly ms: number
   /** CPU time used by the worker and its nodes. */
   readonly hadMs: number
@@ -36,7 +36,7 @@ const looksMin = 6
 export class Starvation {
   readonly #cpu: number
   readonly #cpus: readonly number[]
-  #looks: Look[] = []
+  #looks: CpuLook[] = []
   /** For how long it has been starved, in milliseconds. */
   starvedMs = 0
 
@@ -47,7 +47,7 @@ export class Starvation {
   }
 
   /** The CPU to which it should move; `undefined` if it has its share, or no other CPU is better. */
-  look(look: Look): number | undefined {
+  look(look: CpuLook): number | undefined {
     const last = this.#looks.at(-1)
     const isStarved = last && look.isReady && hadShare(last, look) < hadShareMax
     if (isStarved) this.starvedMs += look.ms - last.ms
@@ -74,7 +74,7 @@ export class Starvation {
   }
 }
 
-const hadShare = (before: Look, look: Look): number => (look.hadMs - before.hadMs) / (look.ms - before.ms)
+const hadShare = (before: CpuLook, look: CpuLook): number => (look.hadMs - before.hadMs) / (look.ms - before.ms)
 
 const lookMs = 1000
 
@@ -130,7 +130,7 @@ export const describeStarved = (watches: readonly StarvationWatch[]): string[] =
 /** Unit in which the kernel reports times in /proc. */
 const tickMs = 10
 
-const lookAt = (pid: number | undefined): Look => {
+const lookAt = (pid: number | undefined): CpuLook => {
   const all = [pid, ...childrenOf(pid)].map(used)
   return {
     ms: performance.now(),

@@ -17,7 +17,7 @@ import { type Failure, failureOf } from './failure.ts'
 import { InCommon, type SentOutcome, type SentTask } from './in-common.ts'
 
 /** The first message to a worker. */
-export interface Order extends Sought {
+export interface WorkerOrder extends Sought {
   readonly file: string
   /** Directory of the same file's compiled JavaScript, if it has been loaded before. */
   readonly translated?: string
@@ -46,7 +46,7 @@ export interface Demand {
 }
 
 /** A worker's answer. An answer before any demand is a failure to begin. */
-export type Answer =
+export type WorkerAnswer =
   /** The notes are those of the process since it began. */
   { readonly outcome: SentOutcome; readonly notes: CountedNotes } | { readonly failure: Failure }
 
@@ -72,7 +72,7 @@ class Demands {
 
 /** The program of a worker process: a cell for a search, until its parent disconnects. */
 const work = async (
-  { file, translated, seed, cpu, rewind, longTurns, clocksStart, timing, isAble, ...sought }: Order,
+  { file, translated, seed, cpu, rewind, longTurns, clocksStart, timing, isAble, ...sought }: WorkerOrder,
   demands: Demands,
 ): Promise<void> => {
   const config = await loadConfig(file, translated)
@@ -104,7 +104,7 @@ const answer = async (
   cell: OwnCell<GlobalState>,
   { task: sent, variant, until }: Demand,
   { inCommon, signal, notes }: Answering,
-): Promise<Answer> => {
+): Promise<WorkerAnswer> => {
   const task = inCommon.taskReceived(sent)
   try {
     const budget = new Budget({ milliseconds: until - Date.now(), signal }, new Budget({ signal: strays.signal }))
@@ -121,7 +121,7 @@ const answer = async (
 }
 
 /** If the parent has ended, nobody needs the answer. */
-const send = (answer: Answer) =>
+const send = (answer: WorkerAnswer) =>
   new Promise<void>(resolve => (process.connected ? process.send!(answer, () => resolve()) : resolve()))
 
 const end = (): never => {
@@ -136,6 +136,6 @@ refuseExit(exitCode.usage)
 // Nothing is left to do: the parent disconnected while an answer was on its way. No configuration ended this process.
 process.once('beforeExit', end)
 process.once('message', async order => {
-  await work(order as Order, new Demands()).catch(error => send({ failure: failureOf(error) }))
+  await work(order as WorkerOrder, new Demands()).catch(error => send({ failure: failureOf(error) }))
   end()
 })

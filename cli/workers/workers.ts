@@ -17,7 +17,7 @@ import { InCommon } from './in-common.ts'
 import { noticeEnd } from './notice-end.ts'
 import { StarvationWatch } from './starved.ts'
 import { whenStopped } from './stopped.ts'
-import type { Answer, Demand, Order } from './worker.ts'
+import type { Demand, WorkerAnswer, WorkerOrder } from './worker.ts'
 
 const program = join(import.meta.dirname, `worker${extname(import.meta.filename)}`)
 
@@ -59,7 +59,7 @@ const lastMs = 500
 
 /** A cell in a process of its own. If the process dies, a new one repeats its task. */
 export class Worker implements Cell {
-  #order: Order
+  #order: WorkerOrder
   /** Notes of the present process about its nodes, and those of earlier processes. */
   #notes: CountedNotes = new Map()
   #notesBefore: CountedNotes = new Map()
@@ -77,7 +77,7 @@ export class Worker implements Cell {
   readonly starvation: StarvationWatch[] = []
 
   /** @param cpus that it may use; its nodes are held on one of them */
-  constructor(order: Order, cpus: readonly number[], patience = defaultPatience) {
+  constructor(order: WorkerOrder, cpus: readonly number[], patience = defaultPatience) {
     this.#order = order
     this.#cpus = cpus
     this.#patience = patience
@@ -219,7 +219,7 @@ export class Worker implements Cell {
   }
 
   /** The process's answer, or how it ended without one. */
-  #ask(task: Task | NodeTask, variant: number, budget: Budget): Promise<Answer | string> {
+  #ask(task: Task | NodeTask, variant: number, budget: Budget): Promise<WorkerAnswer | string> {
     const worker = this.#process ?? this.#start()
     const until = Date.now() + budget.milliseconds
     const demand: Demand = { task: this.#inCommon.taskToSend(task), variant, until }
@@ -237,7 +237,7 @@ export class Worker implements Cell {
         late = setTimeout(giveUp, stepMs)
         if (isInterrupted()) endSoon(worker)
       })
-      const take = (answer: Answer | string) => {
+      const take = (answer: WorkerAnswer | string) => {
         clearTimeout(late)
         forget()
         worker.off('message', take).off('exit', exit).off('error', error)

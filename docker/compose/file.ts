@@ -10,13 +10,13 @@ const require = createRequire(import.meta.url)
 const yaml = (): typeof import('yaml') => require('yaml')
 
 /** A place in a file: names and indices from its root. */
-export type Place = readonly PropertyKey[]
+export type FieldPath = readonly PropertyKey[]
 
 /** A parsed compose file. */
 export interface ComposeFile {
   readonly content: Compose
   /** A message about a place in the file, with its line. */
-  problem(place: Place, message: string): string
+  problem(place: FieldPath, message: string): string
 }
 
 /** @throws ConfigError with a line for each problem: file, line, field, what was expected */
@@ -39,7 +39,7 @@ export const readComposeFile = (path: string): ComposeFile => {
     },
   })
 
-  const problem = (place: Place, message: string) =>
+  const problem = (place: FieldPath, message: string) =>
     `${at(offsetOf(document.contents, place))}: ${place.map(String).join('.') || 'the file'}: ${message}`
   const checked = composeSchema.safeParse(contentOf(document, path))
   if (!checked.success) throw new ConfigError(checked.error.issues.flatMap(issue => problemsOf(issue, problem)))
@@ -79,7 +79,7 @@ const readText = (path: string): string => {
 }
 
 /** Position of a place in the text, or of the innermost existing place around it. */
-const offsetOf = (root: unknown, place: Place): number => {
+const offsetOf = (root: unknown, place: FieldPath): number => {
   let node = root
   const { isNode, isPair, isScalar } = yaml()
   let offset = isNode(root) ? root.range![0] : 0

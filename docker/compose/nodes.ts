@@ -6,7 +6,7 @@ import {
   type NodesFile,
   readNodes,
 } from '../../harness/config/config.ts'
-import { type ComposeFile, type Place, readComposeFile } from './file.ts'
+import { type ComposeFile, type FieldPath, readComposeFile } from './file.ts'
 import { notesOf } from './notes.ts'
 import type { Service } from './schema.ts'
 
@@ -105,7 +105,7 @@ const inOrder = (services: Services): string[] => {
 
 const eachService = (
   { content, problem }: ComposeFile,
-  problemsOf: (service: Service, name: string, at: (place: Place, message: string) => string) => string[],
+  problemsOf: (service: Service, name: string, at: (place: FieldPath, message: string) => string) => string[],
 ): string[] =>
   Object.entries(content.services).flatMap(([name, service]) =>
     problemsOf(service, name, (place, message) => problem(['services', name, ...place], message)),

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { innerId } from '../../linux/inner-id.ts'
 import type { Nanoseconds, VirtualClock } from '../hold/clock/virtual-clock.ts'
 import { descendantsOf } from '../hold/held/descendants.ts'
-import type { Counts, Exit, HeldThread } from '../hold/held/held-node.ts'
+import type { Exit, HeldThread, NumbersGiven } from '../hold/held/held-node.ts'
 import { HeldNode } from '../hold/held/held-node.ts'
 import { Randomness, type RandomnessMark } from '../hold/held/randomness.ts'
 import { markTimers, rewindTimers, type TimersMark } from '../hold/kernel-timers.ts'
@@ -15,7 +15,7 @@ export interface HeldMark {
   /** A copy. */
   readonly clock: VirtualClock
   readonly randomness: RandomnessMark
-  readonly counts: Counts
+  readonly counts: NumbersGiven
   readonly hasSocketTimeouts: boolean
   readonly sharesPorts: boolean
   readonly timerfds: number

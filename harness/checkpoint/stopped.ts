@@ -4,7 +4,7 @@ import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldNode, HeldProcess, HeldThread } from '../hold/held/held-node.ts'
 import { sendSignal } from '../hold/start/launch.ts'
 import { nap } from '../hold/turns/turns.ts'
-import { type Call, makeCalls } from '../rewind/batch.ts'
+import { makeCalls, type RawCall } from '../rewind/batch.ts'
 import type { HeldMark } from './held-mark.ts'
 
 /** CRIU traces the processes itself. Meanwhile they are stopped by a signal that is hidden from them. */
@@ -78,9 +78,9 @@ const isStopped = ({ threads }: HeldProcess): boolean =>
   [...threads].every(thread => /\) [TXZ]|^$/.test(thread.look('stat')))
 
 /** Removes the pending signals caused by the stop: SIGCONT, and SIGCHLD for a parent. */
-const swallow = (hasChildSignal: boolean): Call[] => {
+const swallow = (hasChildSignal: boolean): RawCall[] => {
   const set = signalSet(hasChildSignal ? [SIGCONT] : [SIGCONT, SIGCHLD])
-  const take: Call = [syscallNumber.rt_sigtimedwait, set, 0, Buffer.alloc(16), set.length]
+  const take: RawCall = [syscallNumber.rt_sigtimedwait, set, 0, Buffer.alloc(16), set.length]
   return [take, take]
 }
 

@@ -8,10 +8,10 @@ import { ConfigError, type ExecResult, type ResolvedSystem } from '../config/con
 import type { Node } from '../node/node.ts'
 import { toJson } from './as-json.ts'
 import { Calls, hasFailed, type KnownCall } from './calls.ts'
-import { Connections } from './connections.ts'
+import { OutsideConnections } from './connections.ts'
 import { execMsMax, Handles, type NamedHandles } from './handles.ts'
 import { History } from './history.ts'
-import { Observer, type ObserverMark, observerOwner } from './observer.ts'
+import { type ObserverMark, observerOwner, StateObserver } from './observer.ts'
 import { Programs } from './programs.ts'
 import { callSights, operationSights } from './sights.ts'
 import type { VisitorMark, Visitors } from './visitors.ts'
@@ -46,12 +46,12 @@ export interface ClientsMark extends ObserverMark {
 export class Clients {
   readonly #system: ResolvedSystem
   readonly #nodes: readonly Node[]
-  readonly #connections: Connections
+  readonly #connections: OutsideConnections
   readonly #programs: Programs
   readonly #handles: Handles
   readonly calls: Calls
   readonly #history: History
-  readonly observer: Observer
+  readonly observer: StateObserver
   /** Connections through published ports. */
   readonly visitors: Visitors
   /** How often each client may still call. */
@@ -78,11 +78,11 @@ export class Clients {
     this.#history = new History(mark?.history)
     this.calls = new Calls(mark?.calls)
     const idle = visitors.resume(mark?.visitors ?? [], host.streams())
-    this.#connections = new Connections(host, nodes, idle, mark?.udpPort)
+    this.#connections = new OutsideConnections(host, nodes, idle, mark?.udpPort)
     for (const socket of visitors.sockets) this.#connections.keep(socket)
     this.#programs = new Programs()
     this.#handles = new Handles(nodes, this.#connections, this.#programs)
-    this.observer = new Observer(system.observe, this.#handles, mark)
+    this.observer = new StateObserver(system.observe, this.#handles, mark)
   }
 
   /** Whether a call is in progress, or somebody from outside is connected. */

@@ -20,7 +20,7 @@ const never = 2 ** 31 - 1
 type Connected = (error: Error | null, socket: never) => void
 
 /** The connections, requests and datagrams between nodes and everyone who speaks to them from outside. */
-export class Connections {
+export class OutsideConnections {
   readonly #host: VirtualHost
   readonly #nodes: readonly Node[]
   #agent: Agent | undefined

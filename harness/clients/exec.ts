@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { getSystemErrorMap } from 'node:util'
 import { credentialsOf, limitTo, noNewPrivileges, setCapabilities } from '../../linux/privileges.ts'
 import {
-  type Call,
   closeOthers,
   failureIn,
+  type StartCall,
   starter,
   starterDescriptor,
   whatever,
@@ -90,7 +90,7 @@ const unused = ['ignore', 'ignore', 'ignore', 'ignore'] as const
 /** The limit on a turn, which the tool sets itself (RLIMIT_RTTIME), must not be passed on. */
 const turnLimit = 15
 
-const callsOf = ({ pid, environment, directory }: Inside, command: readonly string[]): Call[] => {
+const callsOf = ({ pid, environment, directory }: Inside, command: readonly string[]): StartCall[] => {
   const { user, group, groups, permitted, bounding, hasNoNewPrivileges } = credentialsOf(`/proc/${pid}/status`)
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   return [
@@ -104,7 +104,7 @@ const callsOf = ({ pid, environment, directory }: Inside, command: readonly stri
     ...(hasNoNewPrivileges ? [noNewPrivileges] : []),
     { name: 'chdir', arguments: [directory] },
     ...pathsOf(command[0]!, environment).map(
-      (path, index, { length }): Call => ({
+      (path, index, { length }): StartCall => ({
         name: 'execve',
         arguments: [path, command, variables],
         least: index === length - 1 ? 0 : whatever,
@@ -140,9 +140,9 @@ const limitNames = [
 ]
 const unlimited = 0xffff_ffff_ffff_ffffn
 
-const limitsOf = (pid: number): Call[] => {
+const limitsOf = (pid: number): StartCall[] => {
   const lines = readFileSync(`/proc/${pid}/limits`, 'latin1')
-  return limitNames.flatMap((name, resource): Call[] => {
+  return limitNames.flatMap((name, resource): StartCall[] => {
     const found = new RegExp(`^${name}\\s+(\\S+)\\s+(\\S+)`, 'm').exec(lines)
     if (found === null || resource === turnLimit) return []
     const [soft, hard] = [found[1]!, found[2]!].map(word => (word === 'unlimited' ? unlimited : BigInt(word)))

@@ -6,7 +6,7 @@ import { ConfigError, type ExecResult, type NodeHandle, NoSuchNode, nearest } fr
 import { withEnd } from '../config/printed.ts'
 import type { Node } from '../node/node.ts'
 import type { Begun } from './calls.ts'
-import type { Connections } from './connections.ts'
+import type { OutsideConnections } from './connections.ts'
 import { namedAlone } from './named-alone.ts'
 import type { Programs } from './programs.ts'
 
@@ -27,14 +27,14 @@ export type NamedHandles = Readonly<Record<string, NodeHandle>>
 /** The handles by which clients and observers reach nodes, and the mistakes they make with them. */
 export class Handles {
   readonly #nodes: readonly Node[]
-  readonly #connections: Connections
+  readonly #connections: OutsideConnections
   readonly #programs: Programs
   /** By owner: `clients.put`, `state`. */
   readonly #known = new Map<string, NamedHandles>()
   /** The first mistake of a client or observer, such as using a node that does not exist. */
   #mistake: ConfigError | undefined
 
-  constructor(nodes: readonly Node[], connections: Connections, programs: Programs) {
+  constructor(nodes: readonly Node[], connections: OutsideConnections, programs: Programs) {
     this.#nodes = nodes
     this.#connections = connections
     this.#programs = programs

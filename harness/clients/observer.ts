@@ -18,7 +18,7 @@ export interface ObserverMark {
 }
 
 /** Observes the nodes by the configuration's function, and keeps their states. */
-export class Observer {
+export class StateObserver {
   readonly #observe: ResolvedSystem['observe']
   readonly #handles: Handles
   readonly #states: Map<string, unknown>

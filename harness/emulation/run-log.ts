@@ -4,12 +4,12 @@ import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { ResolvedSystem } from '../config/config.ts'
 import type { Measurements } from '../timed/measurements.ts'
 import type { Happening } from '../timed/timing.ts'
-import type { TimedCall } from './run.ts'
+import type { EndedCall } from './run.ts'
 
 /** What the steps of a run come to: its hash, the times of calls, and what happened to nodes. */
 export class RunLog {
   /** Calls of clients that are over. */
-  readonly timed: TimedCall[] = []
+  readonly timed: EndedCall[] = []
   readonly #measurements: Measurements
   readonly #clients: ReadonlySet<string>
   readonly #hash = createHash('sha256')

@@ -1,4 +1,4 @@
-import type { Counts } from '../../proxy/forwarding/counters.ts'
+import type { PacketCounts } from '../../proxy/forwarding/counters.ts'
 import type { ClientCall, ExecResult } from '../config/config.ts'
 import type { SteeringCounts } from '../steering/counts.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
@@ -18,8 +18,8 @@ export interface Run {
   readonly measurements: Measurements
   /** All client calls, and those that have ended. */
   readonly calls: readonly Pick<ClientCall, 'client'>[]
-  readonly timed: readonly TimedCall[]
-  readonly counts: Counts
+  readonly timed: readonly EndedCall[]
+  readonly counts: PacketCounts
   /** Undefined if the run is not steered. */
   readonly steering?: SteeringCounts | undefined
   /** Undefined if nothing is predicted. `behindMs`: by how much the predictor is behind the run. */
@@ -43,7 +43,7 @@ export interface RunningNode {
 }
 
 /** A call that has ended. */
-export interface TimedCall {
+export interface EndedCall {
   readonly client: string
   readonly tookMs: number
   readonly isOk: boolean

@@ -4,7 +4,7 @@ import type { Violation } from '../../checker/cells/violation.ts'
 import { due } from '../../checker/choosers/due.ts'
 import { BudgetSpent } from '../../checker/system/budget.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
-import type { Counts } from '../../proxy/forwarding/counters.ts'
+import type { PacketCounts } from '../../proxy/forwarding/counters.ts'
 import type { VisitorListener } from '../clients/visitors.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ExecResult, ResolvedSystem } from '../config/config.ts'
@@ -17,7 +17,7 @@ import { type OnSteered, Steering } from '../steering/steering.ts'
 import { Measurements } from '../timed/measurements.ts'
 import type { Happening, Pace, RunSoFar } from '../timed/timing.ts'
 import { Requests } from './requests.ts'
-import type { Progress, Run, RunningNode, TimedCall } from './run.ts'
+import type { EndedCall, Progress, Run, RunningNode } from './run.ts'
 import { RunLog } from './run-log.ts'
 
 export interface TimedRunOptions {
@@ -125,7 +125,7 @@ export class TimedRun implements Run {
     return this.#cluster.state().calls.filter(({ client }) => this.#log.isClient(client))
   }
 
-  get timed(): readonly TimedCall[] {
+  get timed(): readonly EndedCall[] {
     return this.#log.timed
   }
 
@@ -134,7 +134,7 @@ export class TimedRun implements Run {
     return this.#cluster.notReady
   }
 
-  get counts(): Counts {
+  get counts(): PacketCounts {
     return this.#cluster.packets
   }
 

@@ -5,7 +5,7 @@ import { meaningIn, numbersApart } from '../../checker/system/labels.ts'
 import {
   atPosition,
   connectionOf,
-  labelOf as labelOfEntry,
+  labelOfEntry,
   type NodeEntry,
   type NodeInput,
   type NodeMark,

@@ -8,7 +8,7 @@ import type { Node } from '../node/node.ts'
 import type { Time } from '../timed/time.ts'
 import type { TimedHappening } from '../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
-import type { Clocks, Delays } from './delays.ts'
+import type { ClockReadings, Delays } from './delays.ts'
 import type { Healthy } from './healthy.ts'
 import type { TimedStart } from './timed-start.ts'
 
@@ -59,7 +59,7 @@ export interface Moment {
   /** How often each client may still call. */
   readonly calls: ReadonlyMap<string, number>
   /** The clocks when the network was cut; undefined if it is whole. */
-  readonly cutAt: Clocks | undefined
+  readonly cutAt: ClockReadings | undefined
   /** Whether a call is in progress. After an answer, a client may do anything to any node. */
   readonly isCalling: boolean
   /** Clients that wait for an answer. */

@@ -4,10 +4,10 @@ import type { Message } from '../../proxy/message.ts'
 import type { Nanoseconds } from '../hold/clock/virtual-clock.ts'
 
 /** All nodes' clocks at one moment, in the order of the nodes. */
-export type Clocks = readonly Nanoseconds[]
+export type ClockReadings = readonly Nanoseconds[]
 
 /** Plain data. */
-export type DelaysMark = readonly (readonly [label: string, offered: Clocks])[]
+export type DelaysMark = readonly (readonly [label: string, offered: ClockReadings])[]
 
 /**
  * How long messages have been in flight, by the clock of each node, counted from the step after which they could first
@@ -16,7 +16,7 @@ export type DelaysMark = readonly (readonly [label: string, offered: Clocks])[]
  */
 export class Delays {
   /** By label, the clocks when a message first became deliverable. The one that has waited longest is first. */
-  #offered: Map<string, Clocks>
+  #offered: Map<string, ClockReadings>
 
   constructor(mark: DelaysMark = []) {
     this.#offered = new Map(mark)
@@ -27,10 +27,10 @@ export class Delays {
   }
 
   /** @param deliverable after a step, and the clocks at that time */
-  endStep(deliverable: readonly Message[], clocks: () => Clocks): void {
+  endStep(deliverable: readonly Message[], clocks: () => ClockReadings): void {
     for (const label of this.#offered.keys())
       if (!deliverable.some(message => message.label === label)) this.#offered.delete(label)
-    let now: Clocks | undefined
+    let now: ClockReadings | undefined
     for (const { label } of deliverable) {
       if (this.#offered.has(label)) continue
       now ??= clocks()
@@ -52,7 +52,7 @@ export class Delays {
   }
 
   /** Equal if equal messages have been in flight for equal times. */
-  outline(now: Clocks): string {
+  outline(now: ClockReadings): string {
     return JSON.stringify(
       [...this.#offered].map(([label, then]) => [saidBy(readLabel(label)), now.map((t, i) => t - then[i]!)]),
     )

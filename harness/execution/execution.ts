@@ -8,7 +8,7 @@ import type { ResolvedSystem } from '../config/config.ts'
 import type { Time } from '../timed/time.ts'
 import type { Evidence } from './audit.ts'
 import type { HeldBack, Input } from './choices.ts'
-import { type Clocks, Delays, type DelaysMark } from './delays.ts'
+import { type ClockReadings, Delays, type DelaysMark } from './delays.ts'
 import type { Healthy } from './healthy.ts'
 import { Inputs, type InputsMark } from './inputs.ts'
 import type { TimedStart } from './timed-start.ts'
@@ -24,7 +24,7 @@ export interface ExecutionMark {
   readonly clients: ClientsMark
   readonly network: NetworkMark
   readonly budget: readonly (readonly [kind: string, left: number])[]
-  readonly cutAt: Clocks | undefined
+  readonly cutAt: ClockReadings | undefined
   readonly healthy: Healthy | undefined
   readonly delays: DelaysMark
   readonly history: readonly (readonly [node: string, inputs: InputsMark])[]
@@ -52,7 +52,7 @@ export class Execution {
   /** Whether a finding has ended it. */
   isOver = false
   /** The clocks when the network was cut; undefined if it is whole. */
-  cutAt: Clocks | undefined
+  cutAt: ClockReadings | undefined
   /** Present once the network is healthy. */
   healthy: Healthy | undefined
   /** How long a message was in flight when the present step fired a timer, if one was. */

@@ -43,12 +43,12 @@ export const shownTo = (
 })
 
 /** Host names by which nodes find each other. */
-export interface Host {
+export interface NamedHost {
   readonly address: string
   readonly names: readonly string[]
 }
 
-export const writeSharedFiles = (directory: string, nodes: readonly Host[]): SharedFiles => {
+export const writeSharedFiles = (directory: string, nodes: readonly NamedHost[]): SharedFiles => {
   const cpu = join(directory, 'cpu')
   mkdirSync(cpu, { recursive: true })
   const write = (name: string, content: string | Buffer) => {

@@ -14,7 +14,7 @@ import { sendSignal } from './start/launch.ts'
  */
 
 /** The result of a call that is not made. Undefined: the kernel makes the call. */
-export type Answer = number | undefined
+export type CallAnswer = number | undefined
 
 interface Setting {
   /** In elapsed time; undefined if disarmed. */
@@ -222,13 +222,13 @@ const realTimeTimer = 0
 const alarmSignal = constants.signals.SIGALRM
 
 /** Computing takes no time, so a timer of CPU time never expires. */
-const ofCpuTime = (process: HeldProcess, registers: Registers, before: 'rsi' | 'rdx'): Answer => {
+const ofCpuTime = (process: HeldProcess, registers: Registers, before: 'rsi' | 'rdx'): CallAnswer => {
   if (registers.get('rdi') > 2) return undefined
   writeSetting(process, registers.get(before), 'timeval', { deadline: undefined, interval: 0 })
   return 0
 }
 
-const setitimer = ({ process }: HeldThread, registers: Registers): Answer => {
+const setitimer = ({ process }: HeldThread, registers: Registers): CallAnswer => {
   // The two other kinds count CPU time.
   if (registers.get('rdi') !== realTimeTimer) return ofCpuTime(process, registers, 'rdx')
   const before = current(process, 'itimer')
@@ -242,13 +242,13 @@ const setitimer = ({ process }: HeldThread, registers: Registers): Answer => {
   return 0
 }
 
-const getitimer = ({ process }: HeldThread, registers: Registers): Answer => {
+const getitimer = ({ process }: HeldThread, registers: Registers): CallAnswer => {
   if (registers.get('rdi') !== realTimeTimer) return ofCpuTime(process, registers, 'rsi')
   writeSetting(process, registers.get('rsi'), 'timeval', current(process, 'itimer'))
   return 0
 }
 
-const alarm = ({ process }: HeldThread, registers: Registers): Answer => {
+const alarm = ({ process }: HeldThread, registers: Registers): CallAnswer => {
   const { elapsed } = process.node.clock
   const before = current(process, 'itimer').deadline
   const seconds = registers.get('rdi')
@@ -266,7 +266,7 @@ const CLOCK_THREAD_CPUTIME_ID = 3
 const isOfCpuTime = (clock: number): boolean =>
   clock < 0 || clock === CLOCK_PROCESS_CPUTIME_ID || clock === CLOCK_THREAD_CPUTIME_ID
 
-const timerSettime = ({ process }: HeldThread, registers: Registers): Answer => {
+const timerSettime = ({ process }: HeldThread, registers: Registers): CallAnswer => {
   const id = registers.get('rdi')
   const timer = posixTimer(process, id)
   if (timer === undefined) return undefined
@@ -281,17 +281,17 @@ const timerSettime = ({ process }: HeldThread, registers: Registers): Answer => 
   return 0
 }
 
-const timerGettime = ({ process }: HeldThread, registers: Registers): Answer => {
+const timerGettime = ({ process }: HeldThread, registers: Registers): CallAnswer => {
   if (posixTimer(process, registers.get('rdi')) === undefined) return undefined
   writeSetting(process, registers.get('rsi'), 'timespec', current(process, `timer ${registers.get('rdi')}`))
   return 0
 }
 
-const timerGetoverrun = ({ process }: HeldThread, registers: Registers): Answer =>
+const timerGetoverrun = ({ process }: HeldThread, registers: Registers): CallAnswer =>
   overrunOf(process, registers.get('rdi'))
 
 /** The kernel deletes it. */
-const timerDelete = ({ process }: HeldThread, registers: Registers): Answer => {
+const timerDelete = ({ process }: HeldThread, registers: Registers): CallAnswer => {
   const id = registers.get('rdi')
   disarm(process, `timer ${id}`)
   process.expiries.delete(id)
@@ -305,7 +305,7 @@ const timerfdTimer = ({ processes }: HeldNode, key: string): KernelTimer | undef
   return undefined
 }
 
-const timerfdSettime = ({ process }: HeldThread, registers: Registers): Answer => {
+const timerfdSettime = ({ process }: HeldThread, registers: Registers): CallAnswer => {
   const holder = { process, fd: registers.get('rdi') | 0 }
   const known = timerfdNumber(holder)
   if (known === undefined) return undefined
@@ -324,7 +324,7 @@ const timerfdSettime = ({ process }: HeldThread, registers: Registers): Answer =
   return 0
 }
 
-const timerfdGettime = ({ process }: HeldThread, registers: Registers): Answer => {
+const timerfdGettime = ({ process }: HeldThread, registers: Registers): CallAnswer => {
   const number = timerfdNumber({ process, fd: registers.get('rdi') | 0 })
   if (number === undefined) return undefined
   writeSetting(process, registers.get('rsi'), 'timespec', settingOf(timerfdTimer(process.node, `timerfd ${number}`)))
@@ -336,7 +336,7 @@ export const sweepTimerfds = (process: HeldProcess): void => {
   for (const timer of timersOf(process)) if (timer.isTimerfd && !timer.findHolder()) timer.disarm()
 }
 
-type Handler = (thread: HeldThread, registers: Registers) => Answer
+type Handler = (thread: HeldThread, registers: Registers) => CallAnswer
 
 /** What is done in place of each call. */
 export const timerCalls: Partial<Record<SyscallName, Handler>> = {

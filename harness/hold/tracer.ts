@@ -1,5 +1,4 @@
 import {
-  type Change,
   changeSignalInfo,
   event,
   foreignChildren,
@@ -9,6 +8,7 @@ import {
   poll,
   Registers,
   seize,
+  type ThreadChange,
   ThreadEnded,
   wait,
 } from '../../linux/ptrace.ts'
@@ -77,7 +77,7 @@ export class Tracer {
     return happened
   }
 
-  #next(): Change | undefined {
+  #next(): ThreadChange | undefined {
     if (foreignChildren.count === 0) return poll()
     for (const tid of this.threads.tids) {
       const change = poll(tid)
@@ -103,7 +103,7 @@ export class Tracer {
     }
   }
 
-  #treat(change: Change): void {
+  #treat(change: ThreadChange): void {
     const thread = this.threads.get(change.tid)
     if (thread === undefined) {
       if (change.kind === 'event') this.#early.add(change.tid)
@@ -118,7 +118,7 @@ export class Tracer {
     }
   }
 
-  #treatHeld(thread: HeldThread, change: Change): void {
+  #treatHeld(thread: HeldThread, change: ThreadChange): void {
     switch (change.kind) {
       case 'exited':
         return this.#end(thread, { code: change.code })

@@ -13,7 +13,7 @@ import { aLook, type NativeNode } from './native-node.ts'
 const patienceMs = 1000
 
 /** How states are observed. `still`: no packet passes, and nodes are stopped unless they must answer. */
-export type Manner = 'still' | 'running'
+export type LookManner = 'still' | 'running'
 
 /** Sees the states of the nodes of a running system. */
 export class Looks {
@@ -35,7 +35,7 @@ export class Looks {
    * `still` gives a consistent cut: no node has received what another had not yet sent. What `running` gives may never
    * have existed.
    */
-  async look(manner: Manner): Promise<Look> {
+  async look(manner: LookManner): Promise<Look> {
     if (manner === 'running') return { ...(await this.#see()), stillMs: 0 }
     const begun = performance.now()
     const seen = await this.#cluster.standStill(() => this.#see())

@@ -13,7 +13,7 @@ import { DiskMark } from '../rewind/disk-mark.ts'
 import { CannotRewind } from '../rewind/error.ts'
 import type { NodeMark } from '../rewind/node-mark.ts'
 import type { Runner } from '../runner/runner.ts'
-import type { Place } from './runtime.ts'
+import type { Home } from './runtime.ts'
 import type { Uplink } from './uplink.ts'
 
 /** A state to which a life can be rewound. */
@@ -37,7 +37,7 @@ interface StartMark extends LifeMark {
 export class Life {
   readonly held: HeldNode
   readonly disk: Disk
-  readonly place: Place
+  readonly place: Home
   #start: StartMark | undefined
   #reason: string | undefined
   /** Those that somebody may go back to, besides the end of its start, and how many may. */
@@ -45,7 +45,7 @@ export class Life {
   /** How many programs were run inside, beside its own processes. */
   #visits = 0
 
-  constructor(held: HeldNode, place: Place, disk: Disk) {
+  constructor(held: HeldNode, place: Home, disk: Disk) {
     this.held = held
     held.limits = place.limits
     held.written = disk.layers.map(({ upper }) => upper)

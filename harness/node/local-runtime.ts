@@ -7,7 +7,7 @@ import { runRoot } from '../files/run-root.ts'
 import { shownTo } from '../files/shared-files.ts'
 import { type Launched, launch } from '../hold/start/launch.ts'
 import { coveredDirectories, type LocalMountPlan } from '../hold/start/machine-files.ts'
-import type { NodePlan, Place, Runtime } from './runtime.ts'
+import type { Home, NodePlan, Runtime } from './runtime.ts'
 import { Uplink } from './uplink.ts'
 
 const searchPath = process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin'
@@ -35,7 +35,7 @@ export class LocalRuntime implements Runtime {
 
   async prepare(): Promise<void> {}
 
-  place(): Place {
+  place(): Home {
     const { definition, directory, address, files } = this.#plan
     const environment = environmentOf(definition)
     const own = join(directory, `place${this.#places++}`)

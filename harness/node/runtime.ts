@@ -16,13 +16,13 @@ export interface Runtime {
   /** Prepares what takes time for a place. Await it before each `place`. */
   prepare(): Promise<void>
   /** From now on, the node's kernel exists, its program not yet. */
-  place(): Place
+  place(): Home
   /** Ends what was prepared and not used. */
   close(): void
 }
 
 /** Where one life of a node is lived. */
-export interface Place {
+export interface Home {
   readonly uplink: Uplink
   readonly stdout: Output
   readonly stderr: Output

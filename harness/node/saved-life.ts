@@ -11,7 +11,7 @@ import type { Disk } from '../files/disk.ts'
 import type { Facing } from '../rewind/connection.ts'
 import type { Runner } from '../runner/runner.ts'
 import { Life } from './life.ts'
-import type { Place } from './runtime.ts'
+import type { Home } from './runtime.ts'
 
 /** A life of a node at one instant, in files that never change. */
 export interface SavedLife {
@@ -66,7 +66,7 @@ export const restoreLife = (
   runner: Runner,
   name: string,
   { held, image, disk, outputs, orphans }: SavedLife,
-  place: Place,
+  place: Home,
   directory: string,
   random: string,
 ): Life => {

@@ -6,7 +6,7 @@ import { runToTrap } from '../hold/start/inject.ts'
 import { CannotRewind } from './error.ts'
 
 /** A system call: its number and arguments. Bytes are passed by address, and contain what the call wrote there. */
-export type Call = readonly (number | Buffer)[]
+export type RawCall = readonly (number | Buffer)[]
 
 /**
  * Makes system calls in a stopped thread, one after another, and returns their results; negative errno for a failed
@@ -16,7 +16,11 @@ export type Call = readonly (number | Buffer)[]
  *
  * @throws ThreadEnded
  */
-export const makeCalls = (thread: HeldThread, calls: readonly Call[], onThread?: (made: number) => void): number[] => {
+export const makeCalls = (
+  thread: HeldThread,
+  calls: readonly RawCall[],
+  onThread?: (made: number) => void,
+): number[] => {
   const results: number[] = []
   for (let begin = 0; begin < calls.length; ) {
     const end = begin + roomFor(calls, begin)
@@ -27,7 +31,7 @@ export const makeCalls = (thread: HeldThread, calls: readonly Call[], onThread?:
 }
 
 /** How many of the calls from one on fit into the table, at least one. */
-const roomFor = (calls: readonly Call[], begin: number): number => {
+const roomFor = (calls: readonly RawCall[], begin: number): number => {
   let count = 0
   let used = numberSize
   for (; begin + count < calls.length; count++) {
@@ -42,7 +46,7 @@ const lengthOf = (value: number | Buffer): number =>
   typeof value === 'number' ? 0 : Math.ceil(value.length / numberSize) * numberSize
 
 /** Makes system calls that must all succeed. @throws CannotRewind */
-export const succeed = (thread: HeldThread, calls: readonly Call[]): void => {
+export const succeed = (thread: HeldThread, calls: readonly RawCall[]): void => {
   for (const [index, result] of makeCalls(thread, calls).entries())
     if (result < 0) throw new CannotRewind(`system call ${calls[index]} failed with ${result}`)
 }
@@ -58,7 +62,7 @@ const numberSize = 8
 const resultOffset = 7 * numberSize
 const endMark = -1n
 
-const makeSome = (thread: HeldThread, calls: readonly Call[], onThread?: (made: number) => void): number[] => {
+const makeSome = (thread: HeldThread, calls: readonly RawCall[], onThread?: (made: number) => void): number[] => {
   const { memory } = thread.process
   const { table, used, places } = tableOf(calls)
   memory.write(batchTable, table.subarray(0, used))
@@ -69,7 +73,7 @@ const makeSome = (thread: HeldThread, calls: readonly Call[], onThread?: (made: 
   return calls.map((_, row) => Number(after.readBigInt64LE(row * batchEntrySize + resultOffset)))
 }
 
-const tableOf = (calls: readonly Call[]) => {
+const tableOf = (calls: readonly RawCall[]) => {
   const table = Buffer.alloc(batchTableLength)
   const places: { readonly bytes: Buffer; readonly at: number }[] = []
   let used = calls.length * batchEntrySize

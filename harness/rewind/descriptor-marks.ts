@@ -7,14 +7,14 @@ import type { Segment } from '../../proxy/packet.ts'
 import { disarmTimerfd } from '../hold/calls/timerfd.ts'
 import type { HeldProcess, HeldThread } from '../hold/held/held-node.ts'
 import { type AskingMark, askAgain, markAsking } from './asking.ts'
-import { type Call, makeCalls, succeed } from './batch.ts'
+import { makeCalls, type RawCall, succeed } from './batch.ts'
 import { type Facing, MarkedConnection } from './connection.ts'
 import { hasEvents, takeEvents } from './epoll.ts'
 import { CannotRewind } from './error.ts'
 import { Listener } from './listener.ts'
 import { makeAgain } from './make-again.ts'
 import { markNameless, type NamelessMark, rewindNameless } from './nameless.ts'
-import { countOf, type Descriptor, describe, descriptorsOf, infoOf, pendingOf } from './open-descriptors.ts'
+import { countOf, type Descriptor, describeDescriptor, descriptorsOf, infoOf, pendingOf } from './open-descriptors.ts'
 import { peerOf } from './socket-address.ts'
 import { closeAtOnce, closeWithoutWaiting } from './socket-options.ts'
 
@@ -39,7 +39,7 @@ export class DescriptorMarks {
   constructor(process: HeldProcess, facing: Facing | undefined) {
     const { pid } = process
     this.#process = process
-    this.#marks = descriptorsOf(pid).map(descriptor => describe(pid, descriptor))
+    this.#marks = descriptorsOf(pid).map(descriptor => describeDescriptor(pid, descriptor))
     this.#kept = this.#marks.filter(({ kind }) => kind !== 'asking' && kind !== 'connection')
     this.#connections = connectionsAmong(process, this.#marks, facing)
     this.#nameless = markNameless(pid, this.#kept)
@@ -133,7 +133,7 @@ export class DescriptorMarks {
     open: ReturnType<typeof descriptorsOf>,
     these: readonly Descriptor[],
     tell: (own: number) => void,
-  ): Call[] {
+  ): RawCall[] {
     const { pid } = this.#process
     const known = new Map(these.map(({ fd, link }) => [fd, link]))
     const others = open.filter(({ fd, link }) => known.get(fd) !== link)
@@ -185,7 +185,7 @@ export class DescriptorMarks {
   }
 
   /** The calls that make an epoll descriptor watch what it watched, except descriptors that follow later. */
-  #watchAgain({ fd, info }: Descriptor, shown: string, later: ReadonlySet<number>): Call[] {
+  #watchAgain({ fd, info }: Descriptor, shown: string, later: ReadonlySet<number>): RawCall[] {
     const before = watchedBy(info)
     const now = watchedBy(shown)
     const wrong = [...before].filter(([target, watch]) => watch !== now.get(target) && !later.has(target))

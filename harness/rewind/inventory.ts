@@ -6,7 +6,7 @@ import { statusOf } from '../../linux/signals.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import { lastingCallsOf } from '../hold/calls/lasting-calls.ts'
 import type { HeldNode, HeldProcess } from '../hold/held/held-node.ts'
-import type { Call } from './batch.ts'
+import type { RawCall } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import type { Descriptor } from './open-descriptors.ts'
 import { settingsOf } from './socket-options.ts'
@@ -23,7 +23,7 @@ export type Inventory = ReadonlyMap<string, string>
  *
  * @param open its open descriptors
  */
-export const inventoryOf = (process: HeldProcess, asked: Asked, open: readonly Descriptor[]): Inventory => {
+export const inventoryOf = (process: HeldProcess, asked: AskedProcess, open: readonly Descriptor[]): Inventory => {
   const { pid } = process
   return new Map([
     ['user, groups, umask, capabilities or name', settingsIn(asked.status)],
@@ -42,11 +42,11 @@ export const inventoryOf = (process: HeldProcess, asked: Asked, open: readonly D
 }
 
 /** What a process is asked before its inventory is made. */
-export interface Asked {
+export interface AskedProcess {
   /** Content of its /proc/P/status. */
   readonly status: string
   /** Calls about objects of namespaces, which must be made inside. */
-  readonly calls: readonly Call[]
+  readonly calls: readonly RawCall[]
   /** Their answers, once the calls have been made. */
   objects(): [topic: string, text: string][]
 }
@@ -110,7 +110,7 @@ const unreaped = 'child that has ended and was not waited for'
 const none = '0 0 0'
 const systemV = 'semaphores, message queues or shared memory of System V'
 
-export const ask = ({ pid }: HeldProcess): Asked => {
+export const ask = ({ pid }: HeldProcess): AskedProcess => {
   const [semaphores, queues, memory] = [infoLength, infoLength, infoLength].map(length => Buffer.alloc(length))
   const names = Buffer.alloc(390)
   const child = Buffer.alloc(infoLength)

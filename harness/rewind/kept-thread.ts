@@ -1,7 +1,7 @@
 import { cont, getRestartableSequences, getRobustList, Registers } from '../../linux/ptrace.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
-import { type Call, makeCalls } from './batch.ts'
+import { makeCalls, type RawCall } from './batch.ts'
 import type { Told } from './told.ts'
 
 /** Of struct robust_list_head. */
@@ -129,7 +129,7 @@ const takeEndBack = (thread: HeldThread, { tidAddress, sequences }: Legacy): voi
 }
 
 /** Calls that tell the kernel where to write at the thread's end and until then. */
-const tellingCalls = (tidAddress: number, sequences: Legacy['sequences'], how: number): Call[] => {
+const tellingCalls = (tidAddress: number, sequences: Legacy['sequences'], how: number): RawCall[] => {
   const call = [syscallNumber.set_tid_address, tidAddress]
   return sequences ? [call, [syscallNumber.rseq, sequences[0], sequences[1], how, sequences[2]]] : [call]
 }

@@ -2,7 +2,7 @@ import { withDuplicate } from '../../linux/descriptor.ts'
 import { check, close, libc } from '../../linux/libc.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
-import { type Call, makeCalls } from './batch.ts'
+import { makeCalls, type RawCall } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import { nameOf } from './socket-address.ts'
 import { backlogOf, getNumber, socketOption, waitingOf } from './socket-options.ts'
@@ -28,7 +28,7 @@ export class Listener {
   }
 
   /** The call after which nobody reaches it. */
-  get shutting(): Call {
+  get shutting(): RawCall {
     return [syscallNumber.shutdown, this.fd, bothWays]
   }
 

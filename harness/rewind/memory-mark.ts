@@ -1,10 +1,10 @@
-import type { Piece, ProcessMemory, Run } from '../../linux/memory.ts'
+import type { AddressRange, Piece, ProcessMemory } from '../../linux/memory.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
-import { type Call, makeCalls, succeed } from './batch.ts'
+import { makeCalls, type RawCall, succeed } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import { changesBetween, inside, ownPages, piecesInside, piecesWithout, unite, without } from './pages.ts'
-import { type Difference, differences, isSameContent, mapsOf, type Region, regionsIn } from './regions.ts'
+import { differences, isSameContent, type MemoryDifference, mapsOf, type Region, regionsIn } from './regions.ts'
 import { ownPagesOfLarge, WrittenPages } from './written-pages.ts'
 
 /**
@@ -26,7 +26,7 @@ export interface MemoryMark {
   /** Content of its private pages, in order of address. */
   readonly content: readonly Piece[]
   /** Ranges in which the kernel reports writes, in order of address. */
-  readonly watched: readonly Run[]
+  readonly watched: readonly AddressRange[]
   /** Bytes that no earlier mark has. */
   readonly bytes: number
 }
@@ -88,7 +88,7 @@ export class MarkedMemory {
     return { content, watched: written.watched, bytes: lengthOf(copied) }
   }
 
-  #copy(runs: readonly Run[]): Piece[] {
+  #copy(runs: readonly AddressRange[]): Piece[] {
     const length = lengthOf(runs)
     if (length > bytesMax) throw new CannotRewind(`it has ${Math.round(length / 2 ** 20)} MB of memory`)
     return runs.map(({ start, end }) => ({ start, end, bytes: this.#memory.read(start, end - start) }))
@@ -120,7 +120,7 @@ export class MarkedMemory {
    * time that it had only reserved. A file that it made writable for a time is not noticed, unless it had pages of its
    * own in it.
    */
-  #others(mark: MemoryMark, now: readonly Region[]): Run[] {
+  #others(mark: MemoryMark, now: readonly Region[]): AddressRange[] {
     const last = this.#last!
     const between = mark === last ? [] : changesBetween(last.content, mark.content)
     if (this.#written === undefined) return unite(between, mark.content, ownPagesIn(this.#pid, now))
@@ -159,13 +159,13 @@ export class MarkedMemory {
 }
 
 /** Empty pages that the kernel takes for swapped ones come in long ranges: memory that was only reserved. */
-const isLong = ({ start, end }: Run): boolean => end - start > 1 << 20
+const isLong = ({ start, end }: AddressRange): boolean => end - start > 1 << 20
 
 /** Looking at each page of a larger region would take longer than asking the kernel for those in use. */
 const largeMin = 1 << 30
 
-const ownPagesIn = (pid: number, regions: readonly Run[]): Run[] => {
-  const isLarge = ({ start, end }: Run) => end - start > largeMin
+const ownPagesIn = (pid: number, regions: readonly AddressRange[]): AddressRange[] => {
+  const isLarge = ({ start, end }: AddressRange) => end - start > largeMin
   const large = regions.filter(isLarge)
   const small = ownPages(
     pid,
@@ -174,17 +174,17 @@ const ownPagesIn = (pid: number, regions: readonly Run[]): Run[] => {
   return large.length === 0 ? small : unite(small, ...large.map(region => ownPagesOfOne(pid, region)))
 }
 
-const ownPagesOfOne = (pid: number, region: Run): Run[] => {
+const ownPagesOfOne = (pid: number, region: AddressRange): AddressRange[] => {
   const own = ownPagesOfLarge(pid, region)
   if (own === undefined) throw new CannotRewind(`it maps ${Math.round((region.end - region.start) / 2 ** 30)} GB`)
   return own
 }
 
 /** Returns where the heap ends. */
-export const breakCall: Call = [syscallNumber.brk, 0]
+export const breakCall: RawCall = [syscallNumber.brk, 0]
 
 /** Lets the heap end where it did. */
-export const breakCallTo = ({ breakAddress }: MemoryMark): Call => [syscallNumber.brk, breakAddress]
+export const breakCallTo = ({ breakAddress }: MemoryMark): RawCall => [syscallNumber.brk, breakAddress]
 
 const isWritable = ({ access }: Region) => access[1] === 'w'
 
@@ -192,7 +192,7 @@ const isReserved = (region: Region) => !isWritable(region) && region.file === ''
 
 const isReadOnlyFile = (region: Region) => !isWritable(region) && region.file !== ''
 
-const wasReadOnly = ({ before }: Difference): boolean => before !== undefined && !isWritable(before)
+const wasReadOnly = ({ before }: MemoryDifference): boolean => before !== undefined && !isWritable(before)
 
 /** Restoring as many pages takes as long as looking for writes to this many times as many. */
 const pagesWatchedForOne = 16
@@ -210,18 +210,18 @@ const assertOwn = (regions: readonly Region[]) => {
   if (regions.some(({ access }) => access[1] === 'w' && access[3] === 's')) throw new CannotRewind('it shares memory')
 }
 
-const lengthOf = (runs: readonly Run[]): number => runs.reduce((sum, { start, end }) => sum + end - start, 0)
+const lengthOf = (runs: readonly AddressRange[]): number => runs.reduce((sum, { start, end }) => sum + end - start, 0)
 
-const byAddress = (one: Run, other: Run) => one.start - other.start
+const byAddress = (one: AddressRange, other: AddressRange) => one.start - other.start
 
 /** Empties memory that was empty at the mark. */
-const forgettingCall = ({ start, end }: Run): Call => [syscallNumber.madvise, start, end - start, dontNeed]
+const forgettingCall = ({ start, end }: AddressRange): RawCall => [syscallNumber.madvise, start, end - start, dontNeed]
 
-const hasLostFile = ({ before, now }: Difference): boolean =>
+const hasLostFile = ({ before, now }: MemoryDifference): boolean =>
   before !== undefined && before.file !== '' && (now === undefined || !isSameContent(before, now))
 
 /** Maps a part of a file at its former address, if the process still finds the file. */
-const mapAgain = (thread: HeldThread, { start, end, before }: Difference): void => {
+const mapAgain = (thread: HeldThread, { start, end, before }: MemoryDifference): void => {
   const { path, offset, start: begin } = before!
   const [fd] = makeCalls(thread, [[syscallNumber.open, Buffer.from(`${path}\0`), readOnly, 0]])
   if (fd! < 0) return
@@ -232,7 +232,7 @@ const mapAgain = (thread: HeldThread, { start, end, before }: Difference): void 
   ])
 }
 
-const mendingCall = ({ start, end, before, now }: Difference): Call[] => {
+const mendingCall = ({ start, end, before, now }: MemoryDifference): RawCall[] => {
   const length = end - start
   if (before === undefined) return [[syscallNumber.munmap, start, length]]
   const protection = protectionOf(before)

@@ -35,7 +35,7 @@ export const descriptorsOf = (pid: number): { fd: number; link: string }[] =>
 export const infoOf = (pid: number, fd: number): string => readKernelFile(`/proc/${pid}/fdinfo/${fd}`)
 
 /** @throws CannotRewind for a kind that cannot be restored */
-export const describe = (pid: number, { fd, link }: { fd: number; link: string }): Descriptor => {
+export const describeDescriptor = (pid: number, { fd, link }: { fd: number; link: string }): Descriptor => {
   const kind = kindOf(pid, fd, link)
   const pending = kind === 'pipe' || kind === 'local' ? pendingOf(pid, fd) : 0
   const content = kind === 'pipe' && pending > 0 ? withDuplicate(pid, fd, contentOf)! : nothing

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import type { Piece, Run } from '../../linux/memory.ts'
+import type { AddressRange, Piece } from '../../linux/memory.ts'
 import { pageSize } from '../hold/clock/clock-page.ts'
 
 /** Bits of an entry of /proc/P/pagemap (admin-guide/mm/pagemap), of its upper half. */
@@ -18,7 +18,7 @@ const entries = new Uint32Array(2 * entriesPerRead)
  * Pages of these regions that are neither untouched nor as in a file. Adjacent ones form one range. Empty pages whose writes
  * the kernel reports look like swapped ones, apart from their device.
  */
-export const ownPages = (pid: number, regions: readonly Run[]): Run[] => {
+export const ownPages = (pid: number, regions: readonly AddressRange[]): AddressRange[] => {
   const map = openSync(`/proc/${pid}/pagemap`, 'r')
   try {
     return regions.flatMap(region => ownPagesOf(map, region))
@@ -27,8 +27,8 @@ export const ownPages = (pid: number, regions: readonly Run[]): Run[] => {
   }
 }
 
-const ownPagesOf = (map: number, { start, end }: Run): Run[] => {
-  const runs: Run[] = []
+const ownPagesOf = (map: number, { start, end }: AddressRange): AddressRange[] => {
+  const runs: AddressRange[] = []
   let begun = -1
   let address = start
   while (address < end) {
@@ -52,8 +52,8 @@ const ownPagesOf = (map: number, { start, end }: Run): Run[] => {
 }
 
 /** The parts of `runs` outside of `others`; both in order of address. */
-export const without = (runs: readonly Run[], others: readonly Run[]): Run[] => {
-  const rest: Run[] = []
+export const without = (runs: readonly AddressRange[], others: readonly AddressRange[]): AddressRange[] => {
+  const rest: AddressRange[] = []
   let j = 0
   for (const { start, end } of runs) {
     let from = start
@@ -72,7 +72,7 @@ export const without = (runs: readonly Run[], others: readonly Run[]): Run[] => 
 }
 
 /** The parts of pieces outside of some addresses; both in order of address. */
-export const piecesWithout = (pieces: readonly Piece[], others: readonly Run[]): Piece[] => {
+export const piecesWithout = (pieces: readonly Piece[], others: readonly AddressRange[]): Piece[] => {
   let index = 0
   return without(pieces, others).map(({ start, end }) => {
     while (pieces[index]!.end <= start) index++
@@ -84,7 +84,7 @@ export const piecesWithout = (pieces: readonly Piece[], others: readonly Run[]):
 }
 
 /** The union of these ranges, which may overlap, in order of address. */
-export const unite = (...lists: readonly (readonly Run[])[]): Run[] => {
+export const unite = (...lists: readonly (readonly AddressRange[])[]): AddressRange[] => {
   const united: { start: number; end: number }[] = []
   for (const { start, end } of lists.flat().sort((one, other) => one.start - other.start)) {
     const last = united.at(-1)
@@ -95,8 +95,8 @@ export const unite = (...lists: readonly (readonly Run[])[]): Run[] => {
 }
 
 /** The parts of `runs` inside of `others`; both in order of address. */
-export const inside = (runs: readonly Run[], others: readonly Run[]): Run[] => {
-  const found: Run[] = []
+export const inside = (runs: readonly AddressRange[], others: readonly AddressRange[]): AddressRange[] => {
+  const found: AddressRange[] = []
   let j = 0
   for (const { start, end } of runs) {
     while (j < others.length && others[j]!.end <= start) j++
@@ -111,15 +111,15 @@ export const inside = (runs: readonly Run[], others: readonly Run[]): Run[] => {
 }
 
 /** The parts of pieces inside of some addresses; both in order of address. */
-export const piecesInside = (pieces: readonly Piece[], others: readonly Run[]): Piece[] =>
+export const piecesInside = (pieces: readonly Piece[], others: readonly AddressRange[]): Piece[] =>
   piecesWithout(pieces, without(pieces, others))
 
 /**
  * Where two lists of pieces, in order of address, do not share the same bytes: replaced pieces, and pieces of only one
  * list.
  */
-export const changesBetween = (ones: readonly Piece[], others: readonly Piece[]): Run[] => {
-  const changes: Run[] = []
+export const changesBetween = (ones: readonly Piece[], others: readonly Piece[]): AddressRange[] => {
+  const changes: AddressRange[] = []
   let [i, j, at] = [0, 0, 0]
   while (i < ones.length || j < others.length) {
     const [one, other] = [ones[i], others[j]]

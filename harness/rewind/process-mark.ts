@@ -9,7 +9,7 @@ import type { Facing } from './connection.ts'
 import { DescriptorMarks } from './descriptor-marks.ts'
 import { CannotRewind } from './error.ts'
 import {
-  type Asked,
+  type AskedProcess,
   ask,
   hasEndedChild,
   type Inventory,
@@ -169,7 +169,7 @@ export class ProcessMark {
   }
 
   /** Its kernel state now. The first thread's registers are lost. */
-  #present(asked: Asked): Inventory {
+  #present(asked: AskedProcess): Inventory {
     const open = this.#descriptors.rewound
     const present = inventoryOf(this.process, asked, open)
     if (!hasEndedChild(present)) return present

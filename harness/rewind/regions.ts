@@ -41,7 +41,7 @@ export const regionsIn = (maps: string): Region[] => {
 }
 
 /** A range of addresses that two mappings map differently. */
-export interface Difference {
+export interface MemoryDifference {
   readonly start: number
   readonly end: number
   readonly before: Region | undefined
@@ -52,8 +52,8 @@ export interface Difference {
  * The ranges in which the regions differ, each within one region of either side. Both arguments are in order of
  * address.
  */
-export const differences = (before: readonly Region[], now: readonly Region[]): Difference[] => {
-  const found: Difference[] = []
+export const differences = (before: readonly Region[], now: readonly Region[]): MemoryDifference[] => {
+  const found: MemoryDifference[] = []
   if (before === now) return found
   const borders = [...new Set([...before, ...now].flatMap(({ start, end }) => [start, end]))].sort((a, b) => a - b)
   let [i, j] = [0, 0]

@@ -1,6 +1,6 @@
 import { signalsIn } from '../../linux/signals.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
-import type { Call } from './batch.ts'
+import type { RawCall } from './batch.ts'
 import { CannotRewind } from './error.ts'
 
 /** struct sigaction, as the kernel stores it. Zeros are the default. */
@@ -21,7 +21,7 @@ export class SignalMarks {
   }
 
   /** Calls that the process must make once, in which it says how it treats them. */
-  get calls(): Call[] {
+  get calls(): RawCall[] {
     return [...this.#actions].map(([signal, action]) => [syscallNumber.rt_sigaction, signal, 0, action, maskLength])
   }
 
@@ -32,7 +32,7 @@ export class SignalMarks {
    *
    * @throws CannotRewind if other signals are pending
    */
-  callsToRewind(status: string): Call[] {
+  callsToRewind(status: string): RawCall[] {
     const { treated, pending } = signalsIn(status)
     if (pending !== this.#pending) throw new CannotRewind('other signals are pending')
     const actions = new Map([...defaults(treated), ...this.#actions])

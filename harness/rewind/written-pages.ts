@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import koffi from 'koffi'
 import { duplicate } from '../../linux/descriptor.ts'
 import { check, close, ioctl } from '../../linux/libc.ts'
-import type { Run } from '../../linux/memory.ts'
+import type { AddressRange } from '../../linux/memory.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
 import { makeCalls } from './batch.ts'
@@ -44,9 +44,9 @@ export class WrittenPages {
   readonly #pid: number
   readonly #faults: number
   /** Watched ranges, in order of address. Some may no longer be mapped. */
-  watched: readonly Run[]
+  watched: readonly AddressRange[]
 
-  private constructor(pid: number, faults: number, watched: readonly Run[]) {
+  private constructor(pid: number, faults: number, watched: readonly AddressRange[]) {
     this.#pid = pid
     this.#faults = faults
     this.watched = watched
@@ -58,7 +58,7 @@ export class WrittenPages {
    *
    * @param regions in order of address
    */
-  static watch(thread: HeldThread, regions: readonly Run[]): WrittenPages | undefined {
+  static watch(thread: HeldThread, regions: readonly AddressRange[]): WrittenPages | undefined {
     const faults = openFaults(thread)
     if (faults === undefined) return undefined
     const { pid, memory } = thread.process
@@ -70,7 +70,7 @@ export class WrittenPages {
   }
 
   /** Watches more regions, except those that are too large. */
-  watchToo(regions: readonly Run[]): void {
+  watchToo(regions: readonly AddressRange[]): void {
     const more = regions.filter(region => region.end - region.start <= watchedMax && register(this.#faults, region))
     this.watched = unite(this.watched, more)
   }
@@ -81,7 +81,7 @@ export class WrittenPages {
    *
    * @param mapped the process's present mappings, in order of address
    */
-  unchanged(mapped: readonly Run[]): Run[] {
+  unchanged(mapped: readonly AddressRange[]): AddressRange[] {
     const found = withPages(this.#pid, look)
     // The kernel also watches growth of a watched region, but its former content is unknown to us.
     const known = unite(inside(this.watched, mapped))
@@ -97,7 +97,7 @@ export class WrittenPages {
   }
 
   /** Pages in these ranges that belong to the process alone and not to a file, in order of address. */
-  ownIn(ranges: readonly Run[]): Run[] {
+  ownIn(ranges: readonly AddressRange[]): AddressRange[] {
     const own = withPages(this.#pid, pages => together(ranges).flatMap(range => lookForOwn(pages, range)))
     return inside(unite(own), ranges)
   }
@@ -112,7 +112,7 @@ export class WrittenPages {
  * Like `ownPages`, for a region of any size: a sanitizer maps terabytes, of which it uses little. Undefined if the kernel
  * cannot tell.
  */
-export const ownPagesOfLarge = (pid: number, region: Run): Run[] | undefined => {
+export const ownPagesOfLarge = (pid: number, region: AddressRange): AddressRange[] | undefined => {
   try {
     return withPages(pid, pages => inside(unite(lookForOwn(pages, region)), [region]))
   } catch {
@@ -133,7 +133,7 @@ const openFaults = (thread: HeldThread): number | undefined => {
   return undefined
 }
 
-const register = (faults: number, { start, end }: Run): boolean =>
+const register = (faults: number, { start, end }: AddressRange): boolean =>
   ioctl(faults, UFFDIO_REGISTER, structure(BigInt(start), BigInt(end - start), writeProtect, 0n)) === 0
 
 const regionsMax = 4096
@@ -142,23 +142,23 @@ const regionLength = 24
 const regions = Buffer.alloc(regionsMax * regionLength)
 const regionsAddress: bigint = koffi.address(regions)
 
-interface Scanned extends Run {
+interface Scanned extends AddressRange {
   readonly isWritten: boolean
 }
 
 /** Which pages are watched, and whether each was written. */
 const look = (pages: number): Scanned[] => lookFor(pages, everywhere, { having: watched })
 
-const lookForOwn = (pages: number, range: Run): Scanned[] =>
+const lookForOwn = (pages: number, range: AddressRange): Scanned[] =>
   lookFor(pages, range, { having: ofFile, inverted: ofFile, havingOneOf: present | swapped })
 
-const everywhere: Run = { start: 0, end: Number(addressMax) }
+const everywhere: AddressRange = { start: 0, end: Number(addressMax) }
 
 /** Asking once more takes as long as looking through this many bytes of pages. */
 const gapMax = 1 << 18
 
 /** Few ranges that cover these and what is between near ones. */
-const together = (ranges: readonly Run[]): Run[] => {
+const together = (ranges: readonly AddressRange[]): AddressRange[] => {
   const wide: { start: number; end: number }[] = []
   for (const { start, end } of ranges) {
     const last = wide.at(-1)
@@ -168,7 +168,11 @@ const together = (ranges: readonly Run[]): Run[] => {
   return wide
 }
 
-const lookFor = (pages: number, { start, end: to }: Run, what: Pick<Scan, 'having' | 'inverted' | 'havingOneOf'>) => {
+const lookFor = (
+  pages: number,
+  { start, end: to }: AddressRange,
+  what: Pick<Scan, 'having' | 'inverted' | 'havingOneOf'>,
+) => {
   const found: Scanned[] = []
   for (let from = BigInt(start); from < to; ) {
     const { count, end } = scan(pages, { ...what, from, to: BigInt(to), flags: 0n, room: regionsMax })

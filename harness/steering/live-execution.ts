@@ -1,4 +1,4 @@
-import { Executor, type Mark, type Observer } from '../../checker/cells/executor.ts'
+import { type ExecutionObserver, Executor, type Mark } from '../../checker/cells/executor.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
 import { labelOf } from '../../checker/happening/happenings.ts'
 import { Diverged } from '../../checker/system/errors.ts'
@@ -15,7 +15,7 @@ import { HeldAnswers } from './held-answers.ts'
 export interface Reader {
   /** By property, whether it holds after the last step. */
   readonly values: ReadonlyMap<string, boolean>
-  observer(see: (step: RecordedStep) => void): Observer<GlobalState>
+  observer(see: (step: RecordedStep) => void): ExecutionObserver<GlobalState>
   /** One that continues from the same step. */
   copy(): Reader
 }

@@ -1,6 +1,6 @@
 import { type Agenda, CallOf } from './agenda.ts'
 import type { Copied, Copies } from './copies.ts'
-import type { Segment } from './segment.ts'
+import type { SegmentInFlight } from './segment.ts'
 import type { Awaiting, Carrier } from './ways.ts'
 
 const acknowledgementBytes = 52
@@ -16,7 +16,7 @@ export interface Receipts extends Copied {
   /** Everything before this position has arrived. */
   received(end: number, atMs: number): void
   /** The sender learns that these have arrived. */
-  acknowledged(segments: readonly Segment[], atMs: number): void
+  acknowledged(segments: readonly SegmentInFlight[], atMs: number): void
 }
 
 /** The receiving end of a flow: it orders segments and acknowledges them. */
@@ -29,7 +29,7 @@ export class FlowReceiver implements Copied {
   /** Of segments that arrived before their predecessors: the end, by the beginning. */
   readonly #early = new Map<number, number>()
   /** Segments whose arrival the sender has not yet been told. */
-  #untold: Segment[] = []
+  #untold: SegmentInFlight[] = []
   #segments = 0
   #isDelayed = false
 
@@ -54,7 +54,7 @@ export class FlowReceiver implements Copied {
     this.#isDelayed = other.#isDelayed
   }
 
-  take(segment: Segment, atMs: number): void {
+  take(segment: SegmentInFlight, atMs: number): void {
     const isInOrder = segment.from === this.#received
     if (segment.from >= this.#received) this.#early.set(segment.from, segment.to)
     for (let end = this.#early.get(this.#received); end !== undefined; end = this.#early.get(end)) {
@@ -82,12 +82,12 @@ export class FlowReceiver implements Copied {
   }
 
   /** The sender learns that these have arrived. */
-  told(segments: readonly Segment[], atMs: number): void {
+  told(segments: readonly SegmentInFlight[], atMs: number): void {
     this.#receipts.acknowledged(segments, atMs)
   }
 
   /** An acknowledgement was lost: the next one includes its segments. */
-  tellAgain(segments: readonly Segment[]): void {
+  tellAgain(segments: readonly SegmentInFlight[]): void {
     this.#untold.unshift(...segments)
   }
 
@@ -100,9 +100,9 @@ export class FlowReceiver implements Copied {
 
 class Acknowledgement implements Awaiting {
   readonly #receiver: FlowReceiver
-  readonly #segments: readonly Segment[]
+  readonly #segments: readonly SegmentInFlight[]
 
-  constructor(receiver: FlowReceiver, segments: readonly Segment[]) {
+  constructor(receiver: FlowReceiver, segments: readonly SegmentInFlight[]) {
     this.#receiver = receiver
     this.#segments = segments
   }

@@ -2,7 +2,7 @@ import { type Agenda, CallOf } from './agenda.ts'
 import type { Copies } from './copies.ts'
 import { FlowReceiver, type Receipts } from './flow-receiver.ts'
 import { RoundTrips } from './round-trips.ts'
-import type { Segment } from './segment.ts'
+import type { SegmentInFlight } from './segment.ts'
 import { SendWindow } from './send-window.ts'
 import type { Awaiting, Carrier } from './ways.ts'
 
@@ -40,10 +40,10 @@ export class Flow implements Receipts {
   /** Ends of the writes, each with who awaits its arrival. */
   readonly #awaited: { readonly end: number; readonly reader: Reader }[] = []
   /** Segments in flight, ordered by their last sending, without those known to have arrived. */
-  #underWay: Segment[] = []
+  #underWay: SegmentInFlight[] = []
   /** How many segments in flight are not known to be lost. */
   #outstanding = 0
-  #again: Segment[] = []
+  #again: SegmentInFlight[] = []
   #order = 0
   #newestDelivered = -1
   /** When silence makes the sender act; Infinity if it awaits nothing. */
@@ -74,7 +74,7 @@ export class Flow implements Receipts {
     const back = copies.of(this.#receiver.back)
     const made = copies.note(this, new Flow(copies.of(this.#agenda), copies.of(this.#there), back, of))
     copies.note(this.#receiver, made.#receiver).become(this.#receiver, copies)
-    const copyOf = (segment: Segment) => copies.ofPlain(segment)
+    const copyOf = (segment: SegmentInFlight) => copies.ofPlain(segment)
     made.#awaited.push(...this.#awaited.map(({ end, reader }) => ({ end, reader: copies.of(reader) })))
     made.#written = this.#written
     made.#sent = this.#sent
@@ -125,7 +125,7 @@ export class Flow implements Receipts {
     this.#watch(atMs)
   }
 
-  #nextSegment(): Segment | undefined {
+  #nextSegment(): SegmentInFlight | undefined {
     const lost = this.#again.shift()
     if (lost) return lost
     if (this.#sent === this.#written) return undefined
@@ -134,7 +134,7 @@ export class Flow implements Receipts {
     return { from, to: this.#sent, sentMs: 0, order: 0, tries: 0, isDelivered: false, isLost: false, later: 0 }
   }
 
-  #sendSegment(segment: Segment, atMs: number): void {
+  #sendSegment(segment: SegmentInFlight, atMs: number): void {
     if (segment.tries === triesMax) return this.end()
     if (segment.tries > 0) this.#underWay = this.#underWay.filter(each => each !== segment)
     if (segment.tries === 0 || segment.isLost) this.#outstanding += 1
@@ -149,7 +149,7 @@ export class Flow implements Receipts {
   }
 
   /** The sender learns that segments have arrived. */
-  acknowledged(segments: readonly Segment[], atMs: number): void {
+  acknowledged(segments: readonly SegmentInFlight[], atMs: number): void {
     if (this.#isOver) return
     // A segment that was sent twice may have arrived twice since the last acknowledgement.
     const fresh = [...new Set(segments)].filter(segment => !segment.isDelivered)
@@ -163,7 +163,7 @@ export class Flow implements Receipts {
     this.#transmit(atMs)
   }
 
-  #deliver(segment: Segment, atMs: number): void {
+  #deliver(segment: SegmentInFlight, atMs: number): void {
     if (!segment.isLost) this.#outstanding -= 1
     else this.#again = this.#again.filter(each => each !== segment)
     segment.isDelivered = true
@@ -200,7 +200,7 @@ export class Flow implements Receipts {
     this.#transmit(atMs)
   }
 
-  #lose(segment: Segment, atMs: number): void {
+  #lose(segment: SegmentInFlight, atMs: number): void {
     segment.isLost = true
     this.#outstanding -= 1
     this.#again.push(segment)
@@ -261,9 +261,9 @@ export class Flow implements Receipts {
 /** A segment on its way to the receiver. */
 class SentSegment implements Awaiting {
   readonly #receiver: FlowReceiver
-  readonly #segment: Segment
+  readonly #segment: SegmentInFlight
 
-  constructor(receiver: FlowReceiver, segment: Segment) {
+  constructor(receiver: FlowReceiver, segment: SegmentInFlight) {
     this.#receiver = receiver
     this.#segment = segment
   }

@@ -48,7 +48,7 @@ export const isOut = (outages: readonly Outage[]): boolean => {
 }
 
 /** What followed a fault, up to the next event: a join may do harm as well. */
-export interface Recovery {
+export interface FaultRecovery {
   readonly fault: Happened
   /** Until all properties held for good; 0 if they held in each look, `undefined` if they held in none. */
   tookMs: number | undefined
@@ -61,7 +61,7 @@ export class Measurements {
   readonly #properties: ResolvedSystem['properties']
   readonly #joined: ((node: NodeView) => boolean) | undefined
   readonly happenings: Happened[] = []
-  readonly recoveries: Recovery[] = []
+  readonly recoveries: FaultRecovery[] = []
   /** Milliseconds from each start of a node until a look showed that it had joined. */
   readonly joinTimes: number[] = []
   /** For each look: its time, the number of nodes up, and the number of properties that did not hold. */
@@ -77,7 +77,7 @@ export class Measurements {
   /** When each property that does not hold ceased to hold. */
   readonly #notSince = new Map<string, number>()
   /** Recoveries still being measured. An event that follows a look removes those that are complete. */
-  #open: Recovery[] = []
+  #open: FaultRecovery[] = []
   #hasLooked = false
   /** Properties that must hold at some time, and have held in no look so far. */
   readonly #unmet: Map<string, Property<GlobalState>>

@@ -1,4 +1,4 @@
-import type { WayChange } from '../../proxy/forwarding/plan.ts'
+import type { HostWayChange } from '../../proxy/forwarding/plan.ts'
 
 /** Which nodes reach which: partitions, cut nodes and cut ways, each undone separately. */
 export class Reach {
@@ -51,8 +51,8 @@ export class Reach {
   }
 
   /** Changes since the last call. */
-  changes(): WayChange[] {
-    const changes: WayChange[] = []
+  changes(): HostWayChange[] {
+    const changes: HostWayChange[] = []
     for (let from = 0; from < this.#count; from++)
       for (let to = 0; to < this.#count; to++) {
         const way = from * this.#count + to

@@ -1,12 +1,12 @@
 import { parseAddress } from '../../linux/address.ts'
-import type { Router } from '../../proxy/routers.ts'
+import type { RouterOnWay } from '../../proxy/routers.ts'
 import type { Timing } from './timing.ts'
 
 /** The routers on the ways between nodes, which answer packets whose time to live is over. */
 export const routersOf = (
   { routes, hops = [] }: Timing['wiring'],
   names: readonly string[],
-): ((from: string, to: string) => readonly Router[]) => {
+): ((from: string, to: string) => readonly RouterOnWay[]) => {
   const ofWay = new Map(
     routes.map(({ from, to }, index) => [`${names[from]}→${names[to]}`, routersIn(hops[index] ?? [])] as const),
   )
@@ -14,7 +14,7 @@ export const routersOf = (
 }
 
 /** One answers if its answer can pass all links back. */
-const routersIn = (hops: NonNullable<Timing['wiring']['hops']>[number]): Router[] =>
+const routersIn = (hops: NonNullable<Timing['wiring']['hops']>[number]): RouterOnWay[] =>
   hops.map(({ address }, index) => ({
     address: parseAddress(address),
     answers: hops.slice(0, index + 1).every(({ back }) => back !== undefined),

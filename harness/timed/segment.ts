@@ -1,5 +1,5 @@
 /** A part of the written bytes, in flight. */
-export interface Segment {
+export interface SegmentInFlight {
   /** Its beginning and end among the written bytes. */
   readonly from: number
   readonly to: number

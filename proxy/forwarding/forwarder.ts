@@ -1,13 +1,13 @@
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { type Counts, countsOf, newCounters } from './counters.ts'
-import type { ForwardingPlan, PipeChange, WayChange } from './plan.ts'
-import type { Order, ThreadData } from './thread.ts'
+import { countsOf, newCounters, type PacketCounts } from './counters.ts'
+import type { ForwardingPlan, HostWayChange, PipeChange } from './plan.ts'
+import type { RouterOrder, ThreadData } from './thread.ts'
 import { closeWake, newWake, wake } from './wake.ts'
 
 const program = join(import.meta.dirname, `thread${extname(import.meta.filename)}`)
 
-type What = Order extends infer Each ? (Each extends Order ? Omit<Each, 'id'> : never) : never
+type What = RouterOrder extends infer Each ? (Each extends RouterOrder ? Omit<Each, 'id'> : never) : never
 
 /** A router in its own thread. */
 export class Forwarder {
@@ -44,12 +44,12 @@ export class Forwarder {
     return this.#failed
   }
 
-  get counts(): Counts {
+  get counts(): PacketCounts {
     return countsOf(this.#counters)
   }
 
   /** Applies all changes at once, between two packets. */
-  change(changes: readonly WayChange[], pipes: readonly PipeChange[] = []): Promise<void> {
+  change(changes: readonly HostWayChange[], pipes: readonly PipeChange[] = []): Promise<void> {
     return this.#order({ does: 'change', changes, pipes })
   }
 
@@ -79,7 +79,7 @@ export class Forwarder {
     if (!this.#runs) return this.#failed
     const id = this.#orders++
     const answer = new Promise<void>((done, fail) => this.#awaited.set(id, { done, fail }))
-    this.#worker.postMessage({ ...what, id } as Order)
+    this.#worker.postMessage({ ...what, id } as RouterOrder)
     wake(this.#wake)
     return answer
   }

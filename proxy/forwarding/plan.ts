@@ -31,7 +31,7 @@ export interface Hop {
 }
 
 /** A change of the direction from one host to another, on top of its pipes. */
-export interface WayChange {
+export interface HostWayChange {
   readonly from: number
   readonly to: number
   /** Whether nothing passes. */

@@ -1,9 +1,9 @@
-import type { Counts } from './counters.ts'
+import type { PacketCounts } from './counters.ts'
 import { Forwarder } from './forwarder.ts'
-import type { ForwardingPlan, PipeChange, WayChange } from './plan.ts'
-import { type Host, Switch } from './switch.ts'
+import type { ForwardingPlan, HostWayChange, PipeChange } from './plan.ts'
+import { Switch, type SwitchedHost } from './switch.ts'
 
-export interface PlaneHost extends Host {
+export interface PlaneHost extends SwitchedHost {
   /** Descriptor of its TUN device. */
   readonly descriptor: number
 }
@@ -41,14 +41,14 @@ export class Plane {
     return this.#router.failed
   }
 
-  get counts(): Counts {
+  get counts(): PacketCounts {
     const { counts } = this.#router
     const direct = this.#switch?.counts ?? { forwarded: 0, bytes: 0 }
     return { ...counts, forwarded: counts.forwarded + direct.forwarded, bytes: counts.bytes + direct.bytes }
   }
 
   /** Applies all changes at once, between two packets. */
-  async change(changes: readonly WayChange[], pipes: readonly PipeChange[] = []): Promise<void> {
+  async change(changes: readonly HostWayChange[], pipes: readonly PipeChange[] = []): Promise<void> {
     for (const change of changes) this.#note(change)
     const ways = changes.map(change => this.#wayOf(change))
     // All of them go through the router first, so that they change at one instant between two packets.
@@ -70,11 +70,11 @@ export class Plane {
     await this.#router.end().finally(() => this.#switch?.close())
   }
 
-  #wayOf({ from, to }: WayChange): number {
+  #wayOf({ from, to }: HostWayChange): number {
     return from * this.#count + to
   }
 
-  #note(change: WayChange): void {
+  #note(change: HostWayChange): void {
     const way = this.#wayOf(change)
     const laid = this.#laid.get(way) ?? { isCut: false, hasExtra: false }
     if (change.isCut !== undefined) laid.isCut = change.isCut

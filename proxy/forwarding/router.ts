@@ -6,7 +6,7 @@ import { indexOfKind, type Kind, newCounters } from './counters.ts'
 import { Packets, type Pass } from './packets.ts'
 import { type Passage, Path } from './path.ts'
 import { lost, overflowed, Pipe } from './pipe.ts'
-import type { ForwardingPlan, PipeChange, WayChange } from './plan.ts'
+import type { ForwardingPlan, HostWayChange, PipeChange } from './plan.ts'
 
 /** The wire to a host: whole IPv4 packets, each after a header that is passed on unchanged. */
 export interface Port {
@@ -63,7 +63,7 @@ export class Router {
   }
 
   /** Applies all changes at once, between two packets. */
-  change(changes: readonly WayChange[], pipes: readonly PipeChange[], now: number): void {
+  change(changes: readonly HostWayChange[], pipes: readonly PipeChange[], now: number): void {
     for (const { pipe, settings } of pipes) this.#pipes[pipe]!.change(settings, now)
     for (const { from, to, isCut, extra } of changes) {
       const path = this.#paths[from * this.#ports.length + to]

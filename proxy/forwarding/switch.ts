@@ -3,9 +3,9 @@ import { parseAddress } from '../../linux/address.ts'
 import { NetworkNamespace } from '../../linux/namespace.ts'
 import { Netlink } from '../../linux/netlink.ts'
 import { interfaceName } from '../../linux/tun.ts'
-import type { Counts } from './counters.ts'
+import type { PacketCounts } from './counters.ts'
 
-export interface Host {
+export interface SwitchedHost {
   /** The namespace has a TUN device. */
   readonly namespace: NetworkNamespace
   readonly address: string
@@ -22,10 +22,10 @@ const ethernetHeader = 14
  */
 export class Switch {
   readonly #namespace = NetworkNamespace.create('native')
-  readonly #hosts: readonly Host[]
+  readonly #hosts: readonly SwitchedHost[]
 
   /** @throws SystemError */
-  constructor(hosts: readonly Host[]) {
+  constructor(hosts: readonly SwitchedHost[]) {
     this.#hosts = hosts
     this.#namespace.run(() => Netlink.use(netlink => connect(netlink, hosts)))
     const addresses = hosts.map(({ address }) => parseAddress(address))
@@ -54,7 +54,7 @@ export class Switch {
   }
 
   /** Sums over all hosts since the start. */
-  get counts(): Pick<Counts, 'forwarded' | 'bytes'> {
+  get counts(): Pick<PacketCounts, 'forwarded' | 'bytes'> {
     const devices = this.#namespace.run(() => readFileSync('/proc/thread-self/net/dev', 'latin1'))
     const received = [...devices.matchAll(/^ *host\d+: *(\d+) +(\d+)/gm)]
     const forwarded = sum(received.map(([, , packets]) => Number(packets)))
@@ -66,7 +66,7 @@ export class Switch {
   }
 }
 
-const connect = (netlink: Netlink, hosts: readonly Host[]): void => {
+const connect = (netlink: Netlink, hosts: readonly SwitchedHost[]): void => {
   netlink.addBridge(switchName)
   const bridge = netlink.indexOf(switchName)
   netlink.setUp(bridge)

@@ -2,7 +2,7 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { libc } from '../../linux/libc.ts'
 import { Epoll } from './epoll.ts'
-import type { ForwardingPlan, PipeChange, WayChange } from './plan.ts'
+import type { ForwardingPlan, HostWayChange, PipeChange } from './plan.ts'
 import { Router } from './router.ts'
 import { TunPort } from './tun-port.ts'
 import { awake } from './wake.ts'
@@ -16,8 +16,8 @@ export interface ThreadData {
 }
 
 /** An order. The thread answers with its id when it is done. */
-export type Order = { readonly id: number } & (
-  | { readonly does: 'change'; readonly changes: readonly WayChange[]; readonly pipes: readonly PipeChange[] }
+export type RouterOrder = { readonly id: number } & (
+  | { readonly does: 'change'; readonly changes: readonly HostWayChange[]; readonly pipes: readonly PipeChange[] }
   /** Packets stay where they are until `resume`. */
   | { readonly does: 'pause' | 'resume' | 'end' }
 )
@@ -75,7 +75,7 @@ class Thread {
   #obey(): void {
     awake(this.#data.wake)
     for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port)) {
-      const order: Order = next.message
+      const order: RouterOrder = next.message
       if (order.does === 'change') this.#router.change(order.changes, order.pipes, performance.now())
       else if (order.does === 'end') this.#isOver = true
       else this.#isPaused = order.does === 'pause'

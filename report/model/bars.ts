@@ -1,6 +1,6 @@
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { Call } from './calls.ts'
-import type { Execution } from './execution.ts'
+import type { ShownExecution } from './execution.ts'
 import type { Span } from './outages.ts'
 
 type Operation = RecordedStep['operations'][number]
@@ -16,7 +16,7 @@ export interface Bar extends Span {
 }
 
 /** What each client did, by the client's name: operations if the trace has any, otherwise calls. */
-export const barsOf = ({ steps, calls }: Execution, message = ''): ReadonlyMap<string, readonly Bar[]> => {
+export const barsOf = ({ steps, calls }: ShownExecution, message = ''): ReadonlyMap<string, readonly Bar[]> => {
   const operations = operationsOf(steps)
   const lines = contradictionIn(message)
   const bars = operations.length > 0 ? operations.map(each => barOf(each, lines)) : calls.map(barOfCall)

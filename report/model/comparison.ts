@@ -1,4 +1,4 @@
-import type { Execution } from './execution.ts'
+import type { ShownExecution } from './execution.ts'
 
 /** Where two executions diverge. */
 export interface Comparison {
@@ -8,11 +8,11 @@ export interface Comparison {
   readonly firstDifference: number
 }
 
-export const compare = (one: Execution, other: Execution): Comparison => {
+export const compare = (one: ShownExecution, other: ShownExecution): Comparison => {
   let common = 0
   const end = Math.min(one.end, other.end)
   while (common < end && labelAt(one, common + 1) === labelAt(other, common + 1)) common += 1
   return { common, firstDifference: common + 1 }
 }
 
-const labelAt = (execution: Execution, step: number) => execution.steps[step]!.choice!.label
+const labelAt = (execution: ShownExecution, step: number) => execution.steps[step]!.choice!.label

@@ -15,7 +15,7 @@ interface Since<Value> {
  * The states, values and messages of a recorded execution at each step. A trace records for each step only what
  * changed.
  */
-export class Execution {
+export class ShownExecution {
   readonly trace: Trace
   readonly steps: readonly RecordedStep[]
   readonly nodes: readonly string[]

@@ -1,9 +1,9 @@
 import type { ChoiceKind } from '../../checker/system/system.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
-import type { Execution } from './execution.ts'
+import type { ShownExecution } from './execution.ts'
 
 /** Which steps are shown. */
-export interface Filter {
+export interface StepFilter {
   /** `undefined`: of all nodes. */
   readonly node: string | undefined
   /** `undefined`: of all kinds. */
@@ -12,13 +12,13 @@ export interface Filter {
   readonly text: string
 }
 
-export const noFilter: Filter = { node: undefined, kind: undefined, text: '' }
+export const noFilter: StepFilter = { node: undefined, kind: undefined, text: '' }
 
-export const isFiltering = ({ node, kind, text }: Filter): boolean =>
+export const isFiltering = ({ node, kind, text }: StepFilter): boolean =>
   node !== undefined || kind !== undefined || text !== ''
 
 /** Whether a step passes the filter: it concerns the node, is of the kind, and contains the text. */
-export const matcher = ({ node, kind, text }: Filter): ((execution: Execution, step: number) => boolean) => {
+export const matcher = ({ node, kind, text }: StepFilter): ((execution: ShownExecution, step: number) => boolean) => {
   const pattern = patternOf(text)
   return (execution, step) => {
     const recorded = execution.steps[step]!
@@ -28,7 +28,7 @@ export const matcher = ({ node, kind, text }: Filter): ((execution: Execution, s
   }
 }
 
-const concerns = (execution: Execution, step: number, node: string) =>
+const concerns = (execution: ShownExecution, step: number, node: string) =>
   execution.nodesTouchedBy(step).includes(node) ||
   execution.journeysEndedAt(step).some(({ message: { from, to } }) => from === node || to === node)
 

@@ -1,4 +1,4 @@
-import type { Execution } from './execution.ts'
+import type { ShownExecution } from './execution.ts'
 import { predictionsIn } from './story.ts'
 
 /** Something in a run that a reader looks for. */
@@ -12,7 +12,7 @@ export interface Notable {
 const most = 100
 
 /** What was predicted in a run, and what steering did. */
-export const notableIn = ({ trace, steps, end }: Execution): readonly Notable[] => {
+export const notableIn = ({ trace, steps, end }: ShownExecution): readonly Notable[] => {
   const predicted = predictionsIn(trace).map(({ step, said }) => ({ kind: 'prediction', step, said }) as const)
   const steered = steps.flatMap(({ index, choice }) =>
     choice?.kind === 'steer' ? [{ kind: 'steer', step: index, said: choice.label } as const] : [],

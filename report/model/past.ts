@@ -1,10 +1,10 @@
-import type { Execution } from './execution.ts'
+import type { ShownExecution } from './execution.ts'
 
 /**
  * The step itself and all steps that it may depend on: earlier steps of the nodes that it acts on, the steps that sent
  * the messages that it takes, and whatever these depend on in turn (happened before: Lamport, 1978).
  */
-export const pastOf = (execution: Execution, step: number): ReadonlySet<number> => {
+export const pastOf = (execution: ShownExecution, step: number): ReadonlySet<number> => {
   const past = new Set([step])
   /** Nodes whose earlier steps belong to the past. */
   const wanted = new Set(execution.nodesTouchedBy(step))
@@ -19,4 +19,5 @@ export const pastOf = (execution: Execution, step: number): ReadonlySet<number> 
   return past
 }
 
-const sendersOf = (execution: Execution, step: number) => execution.journeysEndedAt(step).map(({ sentAt }) => sentAt)
+const sendersOf = (execution: ShownExecution, step: number) =>
+  execution.journeysEndedAt(step).map(({ sentAt }) => sentAt)

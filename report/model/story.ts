@@ -3,13 +3,13 @@ import type { Trace } from '../../checker/trace/trace.ts'
 import type { RecordedVerdict } from '../../checker/verdict/verdict.ts'
 import { describeCall } from './calls.ts'
 import { type Comparison, compare } from './comparison.ts'
-import type { Execution } from './execution.ts'
+import type { ShownExecution } from './execution.ts'
 
 /** An execution, and the closest live execution to compare it with, if there is one. */
 export interface Story {
-  readonly main: Execution
+  readonly main: ShownExecution
   /** The closest live execution. */
-  readonly live: Execution | undefined
+  readonly live: ShownExecution | undefined
   /** Where the live execution diverges from the main one. */
   readonly comparison: Comparison | undefined
   readonly verdict: RecordedVerdict | undefined
@@ -17,7 +17,7 @@ export interface Story {
   readonly decisive: number
 }
 
-export const storyOf = (main: Execution, live: Execution | undefined): Story => {
+export const storyOf = (main: ShownExecution, live: ShownExecution | undefined): Story => {
   const verdict = verdictOf(main.trace)
   const decisive = Math.min(verdict?.criticalTransition?.step ?? main.end, main.end)
   return { main, live, comparison: live && compare(main, live), verdict, decisive }
@@ -67,7 +67,7 @@ export const liveBadgesOf = (story: Story, step: number): Badge[] => {
 }
 
 /** Badges for calls that returned or threw in a step. */
-const answerBadges = ({ calls }: Execution, step: number): Badge[] =>
+const answerBadges = ({ calls }: ShownExecution, step: number): Badge[] =>
   calls
     .filter(({ to }) => to === step)
     .map(call => ({ tone: call.error === undefined ? 'plain' : 'bad', text: shortened(describeCall(call)) }))
@@ -75,7 +75,7 @@ const answerBadges = ({ calls }: Execution, step: number): Badge[] =>
 const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
 
 /** Badges where the violated property changes its value. */
-const valueBadges = ({ verdict, decisive }: Story, execution: Execution, step: number): Badge[] => {
+const valueBadges = ({ verdict, decisive }: Story, execution: ShownExecution, step: number): Badge[] => {
   const property = verdict?.property
   const changed = execution.steps[step]!.properties.find(({ name }) => name === property)
   if (!changed) return []

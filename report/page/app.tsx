@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
-import { type Filter, isFiltering, matcher, noFilter } from '../model/filter.ts'
+import { isFiltering, matcher, noFilter, type StepFilter } from '../model/filter.ts'
 import { pastOf } from '../model/past.ts'
 import type { Story } from '../model/story.ts'
 import { Clients } from './clients.tsx'
@@ -10,7 +10,7 @@ import { Graph } from './graph.tsx'
 import { useKeyboard } from './keyboard.ts'
 import { Names } from './names.tsx'
 import { usePrinting } from './printing.ts'
-import type { Processes } from './processes.ts'
+import type { ServedProcesses } from './processes.ts'
 import { executionOn, hashOf, type Selection, selectionFrom, within } from './selection.ts'
 import { Summary } from './summary.tsx'
 import { Timeline } from './timeline.tsx'
@@ -27,13 +27,13 @@ interface AppProps {
   /** Path of the trace. */
   readonly path: string | undefined
   /** The processes behind a page that is served. */
-  readonly processes: Processes | undefined
+  readonly processes: ServedProcesses | undefined
 }
 
 export const App = ({ story: first, path, processes }: AppProps) => {
   const [story, setStory] = useState(first)
   const [selection, setSelection] = useState<Selection>(() => selectionFrom(location.hash, story))
-  const [filter, setFilter] = useState<Filter>(noFilter)
+  const [filter, setFilter] = useState<StepFilter>(noFilter)
   const [pastOnly, setPastOnly] = useState<Selection | undefined>(undefined)
   const [zoom, setZoom] = useState(() => (story.main.end <= roomyMax ? 5 : 4))
   const [wantsLive, setWantsLive] = useState(true)
@@ -85,7 +85,12 @@ export const App = ({ story: first, path, processes }: AppProps) => {
 }
 
 /** Indices of the steps that have a row: those that the filter lets pass in at least one execution shown. */
-const shownSteps = (story: Story, filter: Filter, pastOnly: Selection | undefined, isComparing: boolean): number[] => {
+const shownSteps = (
+  story: Story,
+  filter: StepFilter,
+  pastOnly: Selection | undefined,
+  isComparing: boolean,
+): number[] => {
   const { main, live } = story
   const end = Math.max(main.end, isComparing ? live!.end : 0)
   const all = Array.from({ length: end + 1 }, (_, step) => step)

@@ -1,9 +1,9 @@
-import type { Execution } from '../model/execution.ts'
+import type { ShownExecution } from '../model/execution.ts'
 import type { Journey } from '../model/journeys.ts'
 import type { Lanes } from './lanes.ts'
 
 interface ArrowsProps {
-  readonly execution: Execution
+  readonly execution: ShownExecution
   readonly lanes: Lanes
   /** Steps whose rows are rendered. */
   readonly visible: readonly number[]

@@ -2,7 +2,7 @@ import { createContext } from 'preact'
 import { useCallback, useContext, useState } from 'preact/hooks'
 import type { Story } from '../model/story.ts'
 import type { Ran } from '../page-data.ts'
-import type { Place, Processes } from './processes.ts'
+import type { ServedProcesses, Whereabouts } from './processes.ts'
 
 /** What a served page can make its processes do. */
 export interface Control {
@@ -33,7 +33,7 @@ export const Controlled = createContext<Control | undefined>(undefined)
 
 /** @param show is called with the execution to show from now on, and the step to select */
 export const useControl = (
-  processes: Processes | undefined,
+  processes: ServedProcesses | undefined,
   show: (story: Story | undefined, step: number) => void,
 ): Control | undefined => {
   const [at, setAt] = useState(processes?.place.at ?? 0)
@@ -51,7 +51,7 @@ export const useControl = (
     setIsBusy(false)
   }, [])
   if (processes === undefined) return undefined
-  const arrive = ({ at, isBranch, story }: Place) => {
+  const arrive = ({ at, isBranch, story }: Whereabouts) => {
     setAt(at)
     setIsBranch(isBranch)
     show(story, at)

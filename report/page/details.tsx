@@ -2,7 +2,7 @@ import { Fragment } from 'preact'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import { describeCall } from '../model/calls.ts'
 import { diffOf } from '../model/changes.ts'
-import type { Execution } from '../model/execution.ts'
+import type { ShownExecution } from '../model/execution.ts'
 import type { Journey } from '../model/journeys.ts'
 import { badgesOf, liveBadgesOf, type Story } from '../model/story.ts'
 import { Badges } from './badges.tsx'
@@ -71,7 +71,7 @@ export const Details = ({ story, selection, select }: DetailsProps) => {
 }
 
 interface PartProps {
-  readonly execution: Execution
+  readonly execution: ShownExecution
   readonly side: Side
   readonly step: number
   readonly select: (selection: Selection) => void

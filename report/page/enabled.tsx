@@ -1,6 +1,6 @@
 import { useContext } from 'preact/hooks'
 import type { RecordedChoice } from '../../checker/trace/trace.ts'
-import type { Execution } from '../model/execution.ts'
+import type { ShownExecution } from '../model/execution.ts'
 import { takenBy } from '../model/journeys.ts'
 import type { Story } from '../model/story.ts'
 import { Controlled, Take } from './control.tsx'
@@ -9,7 +9,7 @@ import type { Selection, Side } from './selection.ts'
 
 interface EnabledProps {
   readonly story: Story
-  readonly execution: Execution
+  readonly execution: ShownExecution
   readonly side: Side
   readonly step: number
   readonly select: (selection: Selection) => void
@@ -62,7 +62,7 @@ export const Enabled = ({ execution, step, ...others }: EnabledProps) => {
 }
 
 /** The choices enabled after the last step, if there are processes that can take them. */
-export const Next = ({ execution }: { execution: Execution }) => {
+export const Next = ({ execution }: { execution: ShownExecution }) => {
   if (useContext(Controlled) === undefined) return null
   const choices = execution.enabledBefore(execution.end + 1)
   return (
@@ -82,7 +82,7 @@ export const Next = ({ execution }: { execution: Execution }) => {
 }
 
 type WhenProps = Omit<EnabledProps, 'execution'> & {
-  execution: Execution
+  execution: ShownExecution
   taken: RecordedChoice
   choice: RecordedChoice
 }

@@ -1,10 +1,10 @@
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import { onOneLine } from '../model/changes.ts'
-import type { Execution } from '../model/execution.ts'
+import type { ShownExecution } from '../model/execution.ts'
 import { Named } from './names.tsx'
 
 interface GlanceProps {
-  readonly execution: Execution
+  readonly execution: ShownExecution
   readonly step: number
   readonly recorded: RecordedStep
 }

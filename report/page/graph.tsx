@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Execution } from '../model/execution.ts'
+import type { ShownExecution } from '../model/execution.ts'
 import { badgesOf, liveBadgesOf, type Story } from '../model/story.ts'
 import { lanesOf } from './lanes.ts'
 import { Pane, type Window } from './pane.tsx'
@@ -22,7 +22,7 @@ const comparedWidth = 160
 /** The same where names need more. */
 const wholeRoom = () => innerWidth / 2
 const comparedRoom = () => Math.max(220, innerWidth / 6)
-const lanesBeside = (execution: Execution) => lanesOf(execution, comparedWidth, comparedRoom())
+const lanesBeside = (execution: ShownExecution) => lanesOf(execution, comparedWidth, comparedRoom())
 
 /** Rows rendered beyond each edge of the window, so that scrolling shows no gaps. */
 const overscan = 8

@@ -1,4 +1,4 @@
-import type { Execution } from '../model/execution.ts'
+import type { ShownExecution } from '../model/execution.ts'
 
 /** Positions in the event graph, in pixels. */
 export interface Lanes {
@@ -23,7 +23,7 @@ const [characterWidth, gap] = [8, 10]
  *
  * @param room to which they may grow if their names need it
  */
-export const lanesOf = (execution: Execution, width: number, room: number): Lanes => {
+export const lanesOf = (execution: ShownExecution, width: number, room: number): Lanes => {
   const hasClients = execution.steps.some(({ choice }) => choice?.kind === 'client')
   const names = [...(hasClients ? [clientsLane] : []), ...execution.nodes]
   const usual = Math.max(30, Math.min(110, Math.floor(width / names.length)))

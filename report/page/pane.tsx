@@ -1,7 +1,7 @@
 import { memo } from 'preact/compat'
 import { isKindOfNetwork } from '../../checker/happening/kinds.ts'
 import { shortly } from '../model/changes.ts'
-import type { Execution } from '../model/execution.ts'
+import type { ShownExecution } from '../model/execution.ts'
 import type { Badge } from '../model/story.ts'
 import { Arrows } from './arrows.tsx'
 import { Background } from './background.tsx'
@@ -19,7 +19,7 @@ export interface Window {
 
 export interface PaneProps {
   readonly side: Side
-  readonly execution: Execution
+  readonly execution: ShownExecution
   readonly lanes: Lanes
   readonly label: string
   /** Shown above the lanes. */
@@ -43,7 +43,7 @@ const glyphHeightMin = 8
 /** From this height on, a row has a second line: badges, or else what changed. */
 const highMin = 34
 /** Width of the column of step numbers: as many digits as the last step has, and the time if there is one. */
-const numberWidthOf = ({ end, tellsTime }: Execution) => 22 + 9 * String(end).length + (tellsTime ? timeWidth : 0)
+const numberWidthOf = ({ end, tellsTime }: ShownExecution) => 22 + 9 * String(end).length + (tellsTime ? timeWidth : 0)
 /** Width of a step's time: seconds with three decimals; a day has five digits before them. */
 const timeWidth = 76
 /** Below this height, a row has smaller text. */
@@ -113,7 +113,7 @@ const yOf = (steps: readonly number[], step: number, rowHeight: number): number 
 
 interface LaneNamesProps {
   readonly lanes: Lanes
-  readonly execution: Execution
+  readonly execution: ShownExecution
   readonly numberWidth: number
   readonly label: string
 }
@@ -191,7 +191,7 @@ const Row = ({ side, execution, lanes, steps, rowHeight, select, badges, boundar
 const secondsOf = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(3)} s`
 
 /** The fields that a step changed, on one line. */
-const Changes = ({ execution, step }: { execution: Execution; step: number }) => {
+const Changes = ({ execution, step }: { execution: ShownExecution; step: number }) => {
   const texts = execution.changesIn(step).map(({ node, name, before, after }, index, all) => {
     const whose = node === all[index - 1]?.node ? '' : `${node}: `
     return `${whose}${name} ${shortly(before)} → ${shortly(after)}`
@@ -208,7 +208,7 @@ const Changes = ({ execution, step }: { execution: Execution; step: number }) =>
  * touches.
  */
 const StepGlyph = memo(
-  ({ execution, lanes, step, y }: { execution: Execution; lanes: Lanes; step: number; y: number }) => {
+  ({ execution, lanes, step, y }: { execution: ShownExecution; lanes: Lanes; step: number; y: number }) => {
     const { choice } = execution.steps[step]!
     if (choice === undefined || isKindOfNetwork(choice.kind)) {
       return (

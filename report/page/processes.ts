@@ -1,21 +1,21 @@
-import { Execution } from '../model/execution.ts'
+import { ShownExecution } from '../model/execution.ts'
 import { type Story, storyOf } from '../model/story.ts'
 import type { Moved, Ran, Saved, Served } from '../page-data.ts'
 import { unpack } from './unpack.ts'
 
 /** Where the processes are, and a new story to show if it has changed. */
-export interface Place {
+export interface Whereabouts {
   readonly at: number
   readonly isBranch: boolean
   readonly story: Story | undefined
 }
 
 /** The processes behind a served page. A request that fails rejects with an `Error` whose message says why. */
-export class Processes {
+export class ServedProcesses {
   readonly #served: Served
 
   /** Where the processes were when the page was made. */
-  get place(): Pick<Place, 'at' | 'isBranch'> {
+  get place(): Pick<Whereabouts, 'at' | 'isBranch'> {
     return this.#served
   }
 
@@ -24,17 +24,17 @@ export class Processes {
   }
 
   /** Goes to a step. */
-  go(step: number): Promise<Place> {
+  go(step: number): Promise<Whereabouts> {
     return this.#move('go', { step })
   }
 
   /** Goes to a step and takes a choice there. Unless the trace has the same choice, this begins a branch. */
-  take(step: number, label: string): Promise<Place> {
+  take(step: number, label: string): Promise<Whereabouts> {
     return this.#move('take', { step, label })
   }
 
   /** Leaves a branch and goes to the last step that it has in common with the trace. */
-  leave(): Promise<Place> {
+  leave(): Promise<Whereabouts> {
     return this.#move('leave', {})
   }
 
@@ -48,11 +48,11 @@ export class Processes {
     return this.#ask<Ran>('run', { step, node, program })
   }
 
-  async #move(action: string, asked: object): Promise<Place> {
+  async #move(action: string, asked: object): Promise<Whereabouts> {
     const { packed, ...place } = await this.#ask<Moved>(action, asked)
     if (packed === undefined) return { ...place, story: undefined }
     const { trace, live } = await unpack(packed)
-    return { ...place, story: storyOf(new Execution(trace), live && new Execution(live)) }
+    return { ...place, story: storyOf(new ShownExecution(trace), live && new ShownExecution(live)) }
   }
 
   async #ask<Answer>(action: string, asked: object): Promise<Answer> {

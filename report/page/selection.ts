@@ -1,4 +1,4 @@
-import type { Execution } from '../model/execution.ts'
+import type { ShownExecution } from '../model/execution.ts'
 import type { Story } from '../model/story.ts'
 
 /** Which of the two executions. */
@@ -10,7 +10,7 @@ export interface Selection {
   readonly step: number
 }
 
-export const executionOn = (story: Story, side: Side): Execution =>
+export const executionOn = (story: Story, side: Side): ShownExecution =>
   side === 'live' && story.live ? story.live : story.main
 
 /** The step that the URL's hash names, as `#12` or `#live:12`; else the decisive step. */

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { isFault, isRepair } from '../../checker/happening/kinds.ts'
 import type { ChoiceKind } from '../../checker/system/system.ts'
-import type { Execution } from '../model/execution.ts'
+import type { ShownExecution } from '../model/execution.ts'
 import { notableIn } from '../model/notable.ts'
 import type { Story } from '../model/story.ts'
 import { Glyph } from './glyph.tsx'
@@ -48,7 +48,7 @@ export const Timeline = ({ story, selection, select }: TimelineProps) => {
 }
 
 /** Predictions and what steering did, each with its mark. */
-const Notable = ({ execution, select }: { readonly execution: Execution; select(step: number): void }) => {
+const Notable = ({ execution, select }: { readonly execution: ShownExecution; select(step: number): void }) => {
   const notable = useMemo(() => notableIn(execution), [execution])
   if (notable.length === 0) return null
   return (
@@ -82,13 +82,13 @@ const rowOf = (kind: ChoiceKind): Row | undefined => {
   return isFault(kind) || isRepair(kind) ? 'fault' : 'deliver'
 }
 
-const xOf = ({ end }: Execution, step: number) => Math.round((step / Math.max(1, end)) * width)
+const xOf = ({ end }: ShownExecution, step: number) => Math.round((step / Math.max(1, end)) * width)
 
 /**
  * One SVG path for each kind. Steps that fall on the same pixel are drawn once, so the size does not grow with the
  * execution.
  */
-const marksOf = (execution: Execution, property: string | undefined) => {
+const marksOf = (execution: ShownExecution, property: string | undefined) => {
   const marks: Record<Row | 'holds', Set<string>> = {
     ...{ deliver: new Set(), timer: new Set(), client: new Set(), fault: new Set(), holds: new Set() },
   }

@@ -1,5 +1,5 @@
 import type { ChoiceKind } from '../../checker/system/system.ts'
-import type { Filter } from '../model/filter.ts'
+import type { StepFilter } from '../model/filter.ts'
 import type { Story } from '../model/story.ts'
 import { Legend } from './legend.tsx'
 import type { Selection } from './selection.ts'
@@ -10,8 +10,8 @@ export const searchFieldId = 'search'
 
 interface ToolbarProps {
   readonly story: Story
-  readonly filter: Filter
-  readonly setFilter: (filter: Filter) => void
+  readonly filter: StepFilter
+  readonly setFilter: (filter: StepFilter) => void
   readonly zoom: number
   readonly changeZoom: (by: number) => void
   readonly pastOnly: Selection | undefined

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Batches } from '../../campaign/queue/batches.ts'
-import { type Engine, GivenUp } from '../../campaign/queue/engine.ts'
-import type { Answer, Job } from '../../campaign/queue/job.ts'
+import { GivenUp, type QueueEngine } from '../../campaign/queue/engine.ts'
+import type { Job, JobAnswer } from '../../campaign/queue/job.ts'
 import type { TaskOutcome } from '../../checker/cells/task.ts'
 import { Budget } from '../../checker/system/budget.ts'
 import { Unfaithful } from '../../checker/system/errors.ts'
@@ -10,11 +10,11 @@ import { startAfter } from '../../checker/system/start.ts'
 const poisonous = 2
 
 /** Gives up each job that has the poisonous task, and answers with the variant of each other task. */
-class PickyEngine implements Engine {
+class PickyEngine implements QueueEngine {
   readonly width = 1
   readonly sizes: number[] = []
 
-  async perform({ tasks }: Job): Promise<readonly Answer[]> {
+  async perform({ tasks }: Job): Promise<readonly JobAnswer[]> {
     this.sizes.push(tasks.length)
     if (tasks.some(({ variant }) => variant === poisonous)) throw new GivenUp('a job was given up')
     return tasks.map(({ variant }) => ({ outcome: { delayMs: variant } as TaskOutcome, notes: [] }))

@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Engine } from '../../campaign/queue/engine.ts'
-import type { Answer, Job } from '../../campaign/queue/job.ts'
+import type { QueueEngine } from '../../campaign/queue/engine.ts'
+import type { Job, JobAnswer } from '../../campaign/queue/job.ts'
 import { runCampaign } from '../../cli/campaign/campaign.ts'
 import { loadConfig } from '../../cli/config/load-config.ts'
 import { copyOfFixtures } from '../cli/lastnail.ts'
 
 /** Never ends with one system, and says that another does not start. */
-class HalfEngine implements Engine {
+class HalfEngine implements QueueEngine {
   readonly width = 1
 
-  async perform({ config, tasks }: Job): Promise<readonly Answer[]> {
+  async perform({ config, tasks }: Job): Promise<readonly JobAnswer[]> {
     if (config.endsWith('adders.config.ts')) return new Promise(() => undefined)
     const failure = { failed: { code: 64, error: 'serviceDoesNotStart', lines: ['the service does not start'] } }
     return tasks.map(() => ({ failure }))

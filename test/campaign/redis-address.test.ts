@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest'
 import { QueueRefused } from '../../campaign/queue/error.ts'
-import { connectionOf, requireRedis } from '../../campaign/queue/redis.ts'
+import { redisConnectionOf, requireRedis } from '../../campaign/queue/redis.ts'
 
 test('a password has its special characters encoded', () => {
-  expect(connectionOf('redis://me:100%25@host:1/2')).toMatchObject({ password: '100%', host: 'host', port: 1, db: 2 })
+  expect(redisConnectionOf('redis://me:100%25@host:1/2')).toMatchObject({
+    password: '100%',
+    host: 'host',
+    port: 1,
+    db: 2,
+  })
 })
 
 test.each(['redis://:100%@host', 'redis://%zz:secret@host'])(

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Counts } from '../../checker/cells/cells.ts'
+import type { CellCounts } from '../../checker/cells/cells.ts'
 import type { Properties } from '../../checker/cells/executor.ts'
 import { BoundedSearch, type Level } from '../../checker/searches/bounded.ts'
 import { always } from '../../checker/system/property.ts'
@@ -14,7 +14,7 @@ import { consistent, twoPhaseCommit } from './systems/two-phase-commit.ts'
 
 interface Searched {
   readonly levels: readonly Level[]
-  readonly counts: Counts
+  readonly counts: CellCounts
   readonly violations: readonly (readonly string[])[]
   readonly exhausted: boolean
 }

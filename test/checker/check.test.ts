@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Properties } from '../../checker/cells/executor.ts'
 import { replay } from '../../checker/cells/replay.ts'
-import { type CheckOptions, check, type Progress } from '../../checker/check.ts'
+import { check, type Progress, type SystemCheckOptions } from '../../checker/check.ts'
 import type { Level } from '../../checker/searches/bounded.ts'
 import { Undecided, Unfaithful } from '../../checker/system/errors.ts'
 import { always, eventually } from '../../checker/system/property.ts'
@@ -17,7 +17,7 @@ import { type Commit, consistent, decided, twoPhaseCommit } from './systems/two-
 const table = (levels: readonly Level[]) =>
   levels.map(({ depth, executions, states, pruned }) => [depth, executions, states, pruned])
 
-const bounded: CheckOptions<never> = { search: 'bounded', executions: 100_000 }
+const bounded: SystemCheckOptions<never> = { search: 'bounded', executions: 100_000 }
 
 describe('a check of all schedules', () => {
   it('finds the lost addition of a counter race, by a shortest schedule', async () => {

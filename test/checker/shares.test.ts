@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type CheckOptions, check, type Progress } from '../../checker/check.ts'
+import { check, type Progress, type SystemCheckOptions } from '../../checker/check.ts'
 import { always, eventually } from '../../checker/system/property.ts'
 import { counter, nothingLost } from './systems/counter.ts'
 import { Model } from './systems/model.ts'
@@ -26,7 +26,7 @@ const taking = <State>(model: Model<State>, milliseconds: number): Model<State> 
 }
 
 /** When each phase began, in milliseconds. */
-const phases = async <State>(model: Model<State>, properties: object, options: CheckOptions<State>) => {
+const phases = async <State>(model: Model<State>, properties: object, options: SystemCheckOptions<State>) => {
   const begun = performance.now()
   const told: [Progress['phase'], number][] = []
   const onProgress = ({ phase }: Progress) => {

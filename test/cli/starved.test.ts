@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execa } from 'execa'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Look, Starvation } from '../../cli/workers/starved.ts'
+import { type CpuLook, Starvation } from '../../cli/workers/starved.ts'
 import { allowedCpus } from '../../linux/affinity.ts'
 import { command, copyOfFixtures } from './lastnail.ts'
 import { processesIn } from './leftovers.ts'
@@ -17,7 +17,7 @@ interface Second {
 /** What is said after each second. */
 const after = (seconds: readonly Second[]): (number | undefined)[] => {
   const starvation = new Starvation(0, [0, 1, 2])
-  let look: Look = { ms: 0, hadMs: 0, isReady: true, idleMs: new Map([0, 1, 2].map(cpu => [cpu, 0])) }
+  let look: CpuLook = { ms: 0, hadMs: 0, isReady: true, idleMs: new Map([0, 1, 2].map(cpu => [cpu, 0])) }
   starvation.look(look)
   return seconds.map(({ had, isReady = true, idle }) => {
     const idleMs = new Map([...look.idleMs].map(([cpu, ms]) => [cpu, ms + idle[cpu]!]))

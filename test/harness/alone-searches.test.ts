@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type CheckOptions, check } from '../../checker/check.ts'
+import { check, type SystemCheckOptions } from '../../checker/check.ts'
 import { register } from '../../checker/history/models.ts'
 import { linearizable } from '../../checker/history/property.ts'
 import { always, eventually, history, type Property } from '../../checker/system/property.ts'
@@ -12,7 +12,7 @@ const checkAlone = (
   definition: Omit<SystemDefinition, 'name' | 'properties'>,
   properties: Readonly<Record<string, Property<GlobalState>>>,
   program: string,
-  options: CheckOptions<GlobalState> = {},
+  options: SystemCheckOptions<GlobalState> = {},
 ): Promise<Verdict> => {
   const cluster = clusterOf({ state: jsonLines('stdout'), ...definition }, { 'program.js': program })
   return check(cluster, properties, { search: 'deviations', nodes: cluster.nodes, milliseconds: 40_000, ...options })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { changesBetween, inside, piecesInside, piecesWithout, unite, without } from '../../harness/rewind/pages.ts'
-import { type Difference, differences, type Region } from '../../harness/rewind/regions.ts'
-import type { Run } from '../../linux/memory.ts'
+import { differences, type MemoryDifference, type Region } from '../../harness/rewind/regions.ts'
+import type { AddressRange } from '../../linux/memory.ts'
 
 /** Disjoint ranges in order, each with a value; the border between two is a random one. */
 const ranges = <Value>(value: fc.Arbitrary<Value>) =>
@@ -17,16 +17,16 @@ const ranges = <Value>(value: fc.Arbitrary<Value>) =>
       })
     })
 
-const runs: fc.Arbitrary<Run[]> = ranges(fc.constant(0))
+const runs: fc.Arbitrary<AddressRange[]> = ranges(fc.constant(0))
 const regions: fc.Arbitrary<Region[]> = ranges(fc.constantFrom('rw-p', 'r--p')).map(parts =>
   parts.map(({ start, end, value: access }) => ({ start, end, access, file: '', path: '', offset: 0 })),
 )
 
-const covers = <Part extends Run>(all: readonly Part[], address: number) =>
+const covers = <Part extends AddressRange>(all: readonly Part[], address: number) =>
   all.find(({ start, end }) => start <= address && address < end)
 const addresses = Array.from({ length: 200 }, (_, address) => address)
 
-const isIn = (all: readonly Run[], address: number) => covers(all, address) !== undefined
+const isIn = (all: readonly AddressRange[], address: number) => covers(all, address) !== undefined
 
 test('what runs have together, what of some lies inside others, and where two lists of pieces differ', () =>
   fc.assert(
@@ -86,7 +86,7 @@ test('differences are where two mappings are not alike, and nowhere else', () =>
         now: covers(now, address) as Region | undefined,
       })
       const unlike = addresses.map(at).filter(sides => sides.before?.access !== sides.now?.access)
-      const told = addresses.flatMap(address => (covers(found, address) as Difference | undefined) ?? [])
+      const told = addresses.flatMap(address => (covers(found, address) as MemoryDifference | undefined) ?? [])
       expect(told.map(({ before, now }) => ({ before, now }))).toEqual(unlike)
     }),
   ))

@@ -3,12 +3,12 @@ import { formatAddress, parseAddress } from '../../linux/address.ts'
 import type { Link } from '../../linux/link.ts'
 import { Network } from '../../proxy/network.ts'
 import { encodeDatagram, encodeIcmpError } from '../../proxy/packet.ts'
-import type { Router } from '../../proxy/routers.ts'
+import type { RouterOnWay } from '../../proxy/routers.ts'
 import { age } from '../../proxy/time-to-live.ts'
 
 const [one, two] = ['10.0.0.1', '10.0.0.2'] as const
 const usual = 64
-const routers: readonly Router[] = ['100.64.0.7', '100.64.0.8'].map(address => ({
+const routers: readonly RouterOnWay[] = ['100.64.0.7', '100.64.0.8'].map(address => ({
   address: parseAddress(address),
   answers: true,
 }))

@@ -6,7 +6,7 @@ import { replayCommand, testOf } from '../../report/model/again.ts'
 import { barsOf } from '../../report/model/bars.ts'
 import { callsOf, describeCall } from '../../report/model/calls.ts'
 import { changedFields, diffOf } from '../../report/model/changes.ts'
-import { Execution } from '../../report/model/execution.ts'
+import { ShownExecution } from '../../report/model/execution.ts'
 import { matcher, noFilter } from '../../report/model/filter.ts'
 import { outagesOf, partitionsOf } from '../../report/model/outages.ts'
 import { pastOf } from '../../report/model/past.ts'
@@ -70,7 +70,7 @@ test('each message is told from where it was sent to what became of it', () => {
   const [first, second, third, fourth, fifth, sixth] = all as [RecordedMessage, ...RecordedMessage[]] &
     RecordedMessage[]
   const copy = message('n1', 'n2', 7)
-  const { journeys } = new Execution(
+  const { journeys } = new ShownExecution(
     traceOf(
       [
         { choice: deliver(first!) },
@@ -100,7 +100,7 @@ test('each message is told from where it was sent to what became of it', () => {
 test('an overlap of an older trace without its parts delivers both messages', () => {
   const [one, other] = [message('n1', 'n2', 1), message('n3', 'n2', 1)]
   const overlap = choice('overlap', 'n2', `overlap ${one.label} & ${other.label}`)
-  const { journeys } = new Execution(traceOf([{ choice: overlap }], { messages: [one, other] }))
+  const { journeys } = new ShownExecution(traceOf([{ choice: overlap }], { messages: [one, other] }))
   expect(journeys.map(({ fate }) => fate)).toEqual(['delivered', 'delivered'])
 })
 
@@ -183,7 +183,7 @@ test('what clients saw: from the step in which they asked to the one in which th
 
 test('states, clocks, timers and properties are what they were made last', () => {
   const state = (round: number) => [{ node: 'n1', state: { round } }]
-  const execution = new Execution(
+  const execution = new ShownExecution(
     traceOf(
       [
         {
@@ -213,17 +213,17 @@ test('states, clocks, timers and properties are what they were made last', () =>
 
 test('of a recorded check: every choice that was made had been enabled', () => {
   for (const name of ['transport.trace', 'transport.live.trace']) {
-    const execution = new Execution(fixture(name))
+    const execution = new ShownExecution(fixture(name))
     for (const { index, choice } of execution.steps.slice(1))
       expect(execution.enabledBefore(index)).toContainEqual(choice)
     expect(execution.tellsEnabled).toBe(true)
   }
-  expect(new Execution(fixture('before-enabled.trace')).tellsEnabled).toBe(false)
+  expect(new ShownExecution(fixture('before-enabled.trace')).tellsEnabled).toBe(false)
 })
 
 test('the past of a step is what it may depend on, and no more', () => {
   const [toTwo, toThree] = [message('n1', 'n2', 1), message('n2', 'n3', 1)]
-  const execution = new Execution(
+  const execution = new ShownExecution(
     traceOf([
       { choice: choice('timer', 'n1', 'n1 timer +1ms'), messages: [toTwo] },
       { choice: choice('timer', 'n3', 'n3 timer +1ms') },
@@ -238,7 +238,7 @@ test('the past of a step is what it may depend on, and no more', () => {
 })
 
 test('steps are found by node, by kind, and by text as an expression or as it stands', () => {
-  const execution = new Execution(fixture('transport.trace'))
+  const execution = new ShownExecution(fixture('transport.trace'))
   const found = (filter: Partial<typeof noFilter>) => {
     const matches = matcher({ ...noFilter, ...filter })
     return execution.steps.map(({ index }) => index).filter(index => matches(execution, index))
@@ -279,7 +279,10 @@ test('bytes are text only where all of them are', () => {
 })
 
 test('a story says where an execution dies, and where the live one leaves it', () => {
-  const story = storyOf(new Execution(fixture('transport.trace')), new Execution(fixture('transport.live.trace')))
+  const story = storyOf(
+    new ShownExecution(fixture('transport.trace')),
+    new ShownExecution(fixture('transport.live.trace')),
+  )
   expect(story.decisive).toBe(5)
   expect(story.comparison).toEqual({ common: 4, firstDifference: 5 })
   const texts = (step: number) => badgesOf(story, step).map(({ text }) => text)
@@ -296,7 +299,7 @@ test('a story says where an execution dies, and where the live one leaves it', (
 test('bars are operations as they came out, or calls where the trace tells of none', () => {
   const { end, ...rest } = historyTrace()
   const { message } = end!.verdict as { message: string }
-  const rows = barsOf(new Execution({ ...rest, end }), message)
+  const rows = barsOf(new ShownExecution({ ...rest, end }), message)
   expect([...rows.keys()]).toEqual(['ann', 'bob', 'cid'])
   expect(rows.get('bob')!.map(({ from, to, contradicts }) => ({ from, to, contradicts }))).toEqual([
     { from: 3, to: 6, contradicts: true },
@@ -312,7 +315,7 @@ test('bars are operations as they came out, or calls where the trace tells of no
         ? { ...step, calls: [{ ...call, hasEnded: true, error: 'no leader' }] }
         : step,
   )
-  expect(barsOf(new Execution({ ...rest, steps: calling, end })).get('ann')).toEqual([
+  expect(barsOf(new ShownExecution({ ...rest, steps: calling, end })).get('ann')).toEqual([
     { who: 'ann', from: 2, to: 5, text: 'threw no leader', outcome: 'failed', contradicts: false },
   ])
 })

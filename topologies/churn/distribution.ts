@@ -1,6 +1,6 @@
 import { randomExponential, randomPareto, randomWeibull } from 'd3-random'
 import { TopologyError } from '../error.ts'
-import type { Random } from '../random.ts'
+import type { UniformRandom } from '../random.ts'
 
 /** How long something lasts, in milliseconds. */
 export type Distribution =
@@ -11,7 +11,7 @@ export type Distribution =
   | { readonly kind: 'weibull'; readonly shape: number; readonly scaleMs: number }
 
 /** Draws from a distribution. Throws a `TopologyError` for parameters that are not positive. */
-export const drawing = (random: Random, distribution: Distribution): (() => number) => {
+export const drawing = (random: UniformRandom, distribution: Distribution): (() => number) => {
   const { kind, ...parameters } = distribution
   for (const [name, value] of Object.entries(parameters)) {
     if (!(value > 0)) throw new TopologyError(`${kind}: expected ${name} above 0, found ${value}`)

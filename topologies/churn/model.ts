@@ -1,6 +1,6 @@
 import FlatQueue from 'flatqueue'
 import { TopologyError } from '../error.ts'
-import { type Random, seededRandom } from '../random.ts'
+import { seededRandom, type UniformRandom } from '../random.ts'
 import { type Distribution, drawing } from './distribution.ts'
 import type { ChurnPlan } from './plan.ts'
 import { type ChurnSetting, Population } from './population.ts'
@@ -41,7 +41,7 @@ type ModelOf<Kind> = Extract<ChurnModel, { readonly kind: Kind }>
 const poisson = (
   population: Population,
   { forMs }: ChurnSetting,
-  random: Random,
+  random: UniformRandom,
   { joinsPerMinute, leavesPerMinute }: ModelOf<'poisson'>,
 ) => {
   checkRate('joinsPerMinute', joinsPerMinute)
@@ -58,7 +58,7 @@ const poisson = (
 const sessions = (
   population: Population,
   { forMs, nodes }: ChurnSetting,
-  random: Random,
+  random: UniformRandom,
   { joinsPerMinute, session }: ModelOf<'sessions'>,
 ) => {
   checkRate('joinsPerMinute', joinsPerMinute)
@@ -83,7 +83,7 @@ const sessions = (
 const onOff = (
   population: Population,
   { forMs, nodes }: ChurnSetting,
-  random: Random,
+  random: UniformRandom,
   { on, off }: ModelOf<'on-off'>,
 ) => {
   const [onFor, offFor] = [drawing(random, on), drawing(random, off)]
@@ -101,7 +101,7 @@ const onOff = (
 }
 
 /** Milliseconds between the events of a Poisson process. */
-const gapsOf = (random: Random, perMinute: number) =>
+const gapsOf = (random: UniformRandom, perMinute: number) =>
   perMinute === 0
     ? () => Number.POSITIVE_INFINITY
     : drawing(random, { kind: 'exponential', meanMs: 60_000 / perMinute })

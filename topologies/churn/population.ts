@@ -1,5 +1,5 @@
 import { TopologyError } from '../error.ts'
-import { below, type Random } from '../random.ts'
+import { below, type UniformRandom } from '../random.ts'
 import type { ChurnEvent, ChurnPlan, Manner } from './plan.ts'
 
 /** Nodes whose churn is planned, and its bounds. */
@@ -20,13 +20,13 @@ export interface ChurnSetting {
 /** Nodes present while a plan is made, within the bounds, and the events so far. */
 export class Population {
   readonly #setting: ChurnSetting
-  readonly #random: Random
+  readonly #random: UniformRandom
   readonly #present: string[]
   readonly #absent: string[]
   readonly #events: ChurnEvent[] = []
 
   /** Throws a `TopologyError` for impossible bounds. */
-  constructor(setting: ChurnSetting, random: Random) {
+  constructor(setting: ChurnSetting, random: UniformRandom) {
     const { nodes, initial, atLeast = 0, atMost = nodes.length } = setting
     if (!(0 <= atLeast && atLeast <= initial && initial <= atMost && atMost <= nodes.length)) {
       throw new TopologyError(

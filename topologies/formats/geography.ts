@@ -1,10 +1,10 @@
-import type { Place } from '../generate/plane.ts'
+import type { PlanePoint } from '../generate/plane.ts'
 
 /**
  * Milliseconds that light takes through fibre along the great circle between two places, given as longitude and
  * latitude in degrees: one for each 200 km.
  */
-export const fibreMs = ([longitude, latitude]: Place, [toLongitude, toLatitude]: Place): number => {
+export const fibreMs = ([longitude, latitude]: PlanePoint, [toLongitude, toLatitude]: PlanePoint): number => {
   const [phi, toPhi] = [radians(latitude), radians(toLatitude)]
   const haversine =
     Math.sin((toPhi - phi) / 2) ** 2 +

@@ -1,4 +1,4 @@
-import { type Random, seededRandom, weightedIndex } from '../random.ts'
+import { seededRandom, type UniformRandom, weightedIndex } from '../random.ts'
 import { classOf, type Link, type Topology, type TopologyNode } from '../topology.ts'
 import { checkCount } from './count.ts'
 import { inetDegrees, inetNodesMin } from './inet-degrees.ts'
@@ -31,7 +31,7 @@ const scaledNodesMin = 100
 const inetNodesMax = 20_000
 
 /** Pairs of indices, the lower first. Degrees must be in decreasing order. */
-const connect = (degrees: readonly number[], random: Random): [number, number][] => {
+const connect = (degrees: readonly number[], random: UniformRandom): [number, number][] => {
   const preference = preferenceFor(degrees)
   const free = Int32Array.from(degrees)
   const neighbours = degrees.map(() => new Set<number>())

@@ -1,6 +1,6 @@
 import { classOf, type Link, type Role, type Topology, type TopologyNode } from '../topology.ts'
 import { checkCount } from './count.ts'
-import { onCircle, type Place, planeSide } from './plane.ts'
+import { onCircle, type PlanePoint, planeSide } from './plane.ts'
 
 /** Small topologies with simple numbers: 10 ms between routers, 5 ms from a router to a stub. */
 
@@ -49,7 +49,7 @@ const nodesMax = 1000
 const outer = planeSide * 0.45
 const inner = planeSide * 0.2
 
-const node = (id: string, role: Role, at: Place): TopologyNode => ({ id, role, at })
+const node = (id: string, role: Role, at: PlanePoint): TopologyNode => ({ id, role, at })
 
 const ring = (role: Role, count: number, radius: number, turn = 0) =>
   Array.from({ length: count }, (_, index) =>

@@ -1,10 +1,10 @@
-import { below, type Random, seededRandom } from '../random.ts'
+import { below, seededRandom, type UniformRandom } from '../random.ts'
 import { classOf, type Link, type Topology, type TopologyNode } from '../topology.ts'
 import { checkCount } from './count.ts'
-import { anywhere, near, type Place, planeSide, travelMs } from './plane.ts'
+import { anywhere, near, type PlanePoint, planeSide, travelMs } from './plane.ts'
 
 interface PlacedNode extends TopologyNode {
-  readonly at: Place
+  readonly at: PlanePoint
 }
 
 /**
@@ -19,7 +19,7 @@ export const transitStub = (count: number, seed: number): Topology => {
   const nodes: PlacedNode[] = []
   const links: Link[] = []
 
-  const add = (role: 'transit' | 'stub', at: Place): PlacedNode => {
+  const add = (role: 'transit' | 'stub', at: PlanePoint): PlacedNode => {
     const node = { id: String(nodes.length), role, at }
     nodes.push(node)
     return node
@@ -31,7 +31,7 @@ export const transitStub = (count: number, seed: number): Topology => {
       class: classOf(one.role, other.role),
       delayMs: travelMs(one.at, other.at),
     })
-  const domain = (role: 'transit' | 'stub', size: number, centre: Place, spread: number, density: number) => {
+  const domain = (role: 'transit' | 'stub', size: number, centre: PlanePoint, spread: number, density: number) => {
     const members = Array.from({ length: size }, () => add(role, near(random, centre, spread)))
     for (const [one, other] of connectedPairs(size, density, random)) join(members[one]!, members[other]!)
     return members
@@ -61,14 +61,14 @@ const nodesPerTransit = 25
 const transitPerDomain = 10
 const stubsPerTransit = 3
 
-const oneOf = <T>(list: readonly T[], random: Random): T => list[below(random, list.length)]!
+const oneOf = <T>(list: readonly T[], random: UniformRandom): T => list[below(random, list.length)]!
 
 /** `total` in `count` parts that differ by one at most, the larger first. */
 const parts = (total: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => Math.floor(total / count) + (index < total % count ? 1 : 0))
 
 /** Each pair with the same probability, drawn again until all are connected. */
-const connectedPairs = (count: number, density: number, random: Random): [number, number][] => {
+const connectedPairs = (count: number, density: number, random: UniformRandom): [number, number][] => {
   for (;;) {
     const pairs = pairsOf(count).filter(() => random() < density)
     if (isConnected(count, pairs)) return pairs

@@ -1,4 +1,4 @@
-import { onCircle, type Place } from '../generate/plane.ts'
+import { onCircle, type PlanePoint } from '../generate/plane.ts'
 import { type LinkClass, linkClasses, type Role, roles, type Topology } from '../topology.ts'
 import { element } from '../xml.ts'
 import { panelSide, pointOf, text } from './panel.ts'
@@ -53,7 +53,7 @@ const legend = ({ nodes }: Topology) => {
 
 const pointsOf = ({ nodes }: Topology): Map<string, [number, number]> => {
   const isPlaced = nodes.some(({ at }) => at)
-  const places = nodes.flatMap(({ id, at }, index): [string, Place][] => {
+  const places = nodes.flatMap(({ id, at }, index): [string, PlanePoint][] => {
     const place = isPlaced ? at : onCircle(index, nodes.length, 1)
     return place ? [[id, place]] : []
   })

@@ -11,8 +11,8 @@ import { type LocalState, Table, type TableOptions } from '../local/table.ts'
 import {
   Counted,
   type DeviationCoverage,
-  type Execution,
   type NodeExecution,
+  type RequestedExecution,
   type Search,
   searchNames,
 } from '../search.ts'
@@ -53,7 +53,7 @@ export class ExplorerSearch<State> implements Search {
   readonly #retries = new Retries()
   /** What the whole system has still to execute. */
   readonly #suspected: Suspicion[] = []
-  readonly #suspicions = new Map<Execution, Suspicion>()
+  readonly #suspicions = new Map<RequestedExecution, Suspicion>()
   #explorer: Explorer<State> | undefined
   /** Ways that came to nothing on the whole system. */
   #failures = 0
@@ -73,7 +73,7 @@ export class ExplorerSearch<State> implements Search {
     this.#table = new Table(nodes.names, options)
   }
 
-  next(): Execution | NodeExecution | undefined {
+  next(): RequestedExecution | NodeExecution | undefined {
     if (this.#isOver) return undefined
     const again = this.#retries.next()
     if (again) return again
@@ -93,7 +93,7 @@ export class ExplorerSearch<State> implements Search {
     return explorer.transitions > before ? this.#ask(this.#taskOf(explorer.root, []), 'pause') : undefined
   }
 
-  learn(execution: Execution, came: TaskOutcome | Diverged): void {
+  learn(execution: RequestedExecution, came: TaskOutcome | Diverged): void {
     const suspicion = this.#suspicions.get(execution)
     this.#suspicions.delete(execution)
     if (!(came instanceof Diverged)) this.#counted.count(came)
@@ -201,7 +201,7 @@ export class ExplorerSearch<State> implements Search {
     this.#explorer = new Explorer({ ...this.#options, table: this.#table }, roots, this.#begin.before)
   }
 
-  #execute(suspicion: Suspicion): Execution {
+  #execute(suspicion: Suspicion): RequestedExecution {
     const { labels, kind } = suspicion
     const whole = after(this.#experience.begin, labels)
     const start = labels.length === 0 ? whole : startAsOffered(labelsTo(whole))

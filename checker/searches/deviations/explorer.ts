@@ -2,9 +2,9 @@ import type { NodeEntry, NodeSight, Nodes } from '../../system/node-system.ts'
 import type { Property } from '../../system/property.ts'
 import { Buckets } from '../local/buckets.ts'
 import type { Before } from '../local/order.ts'
-import { inputKey, type LocalState, type Outcome, type Table } from '../local/table.ts'
+import { type InputOutcome, inputKey, type LocalState, type Table } from '../local/table.ts'
 import { Judge } from './judge.ts'
-import { deliverable, type Known, type Move, Moves, spentEnd } from './moves.ts'
+import { deliverable, type KnownOutcome, type Move, Moves, spentEnd } from './moves.ts'
 import { labelsOfSteps, stepsTo } from './order.ts'
 import { isHeld, keyOfLocals, keyOfPoint, type Point, wayOf } from './point.ts'
 
@@ -84,7 +84,7 @@ interface Befallen {
 /** Work whose outcomes are not all known. */
 interface Pending {
   readonly work: Work
-  readonly answers: Map<string, Outcome>
+  readonly answers: Map<string, InputOutcome>
   waiting: number
 }
 
@@ -209,7 +209,7 @@ export class Explorer<State> {
   #follow(pending: Pending): void {
     const { work, answers } = pending
     const asks = new Map<string, Ask>()
-    const known = (state: LocalState, input: NodeEntry): Outcome | undefined => {
+    const known = (state: LocalState, input: NodeEntry): InputOutcome | undefined => {
       const key = answerKey({ state, input })
       const outcome = answers.get(key) ?? this.#options.table.get(state, input)
       if (outcome === undefined) asks.set(key, { state, input })
@@ -270,7 +270,7 @@ export class Explorer<State> {
       this.#wait({ point, cost: cost + (isPrompt ? 0 : 1) + knownOwnCost, part: 'again', again: { acting, failing } })
   }
 
-  *#movesOf({ point, part }: Work, { acting, failing }: Befallen, known: Known): Generator<Move, void> {
+  *#movesOf({ point, part }: Work, { acting, failing }: Befallen, known: KnownOutcome): Generator<Move, void> {
     const moves = this.#moves
     const all = deliverable(point)
     const places = all.filter(place => !isHeld(point, point.inFlight[place]!))

@@ -3,17 +3,17 @@ import { readLabel } from '../../system/labels.ts'
 import { saidBy } from '../../system/likeness.ts'
 import { connectionOf, type NodeEntry, type NodeInput, type Nodes } from '../../system/node-system.ts'
 import type { Choice } from '../../system/system.ts'
-import type { Flying, LocalState, Outcome } from '../local/table.ts'
-import { isFirst, type Point, type Step, wayOf } from './point.ts'
+import type { Flying, InputOutcome, LocalState } from '../local/table.ts'
+import { isFirst, type JointStep, type Point, wayOf } from './point.ts'
 
 /** What an input of a local state leads to; undefined if that has still to be learned. */
-export type Known = (state: LocalState, input: NodeEntry) => Outcome | undefined
+export type KnownOutcome = (state: LocalState, input: NodeEntry) => InputOutcome | undefined
 
 /** What may happen next: the states and messages after it, and the faults until then. */
 export interface Move {
   readonly locals: readonly LocalState[]
   readonly inFlight: readonly Flying[]
-  readonly steps: readonly Step[]
+  readonly steps: readonly JointStep[]
   readonly spent: number
   /** If it changes what is held back. */
   readonly held?: readonly string[]
@@ -25,7 +25,7 @@ export interface Move {
 interface Draft {
   locals: readonly LocalState[]
   inFlight: readonly Flying[]
-  readonly steps: Step[]
+  readonly steps: JointStep[]
   finding?: string
 }
 
@@ -87,7 +87,7 @@ export class Moves {
   }
 
   /** The message at this place arrives. */
-  *delivering(point: Point, place: number, known: Known): Generator<Move, void> {
+  *delivering(point: Point, place: number, known: KnownOutcome): Generator<Move, void> {
     const draft = this.#deliver(draftOf(point), place, known)
     yield* this.#opened(draft, point.spent, known)
   }
@@ -99,7 +99,7 @@ export class Moves {
   }
 
   /** What was held back on a way arrives: its first message now. */
-  *releasing(point: Point, place: number, known: Known): Generator<Move, void> {
+  *releasing(point: Point, place: number, known: KnownOutcome): Generator<Move, void> {
     const way = wayOf(point.inFlight[place]!)
     const held = point.held.filter(each => each !== way)
     for (const move of this.delivering(point, place, known)) yield { ...move, held }
@@ -123,7 +123,7 @@ export class Moves {
   }
 
   /** Two of the messages at these places, or one and a timer, enter a node at once, in either order. */
-  *overlapping(point: Point, places: readonly number[], known: Known): Generator<Move, void> {
+  *overlapping(point: Point, places: readonly number[], known: KnownOutcome): Generator<Move, void> {
     const { inFlight, locals } = point
     const spent = spentWith(point.spent, 'overlap')
     for (const node of this.actors) {
@@ -145,7 +145,7 @@ export class Moves {
   }
 
   /** What these nodes do by themselves. */
-  *acting(point: Point, nodes: readonly number[], known: Known): Generator<Move, void> {
+  *acting(point: Point, nodes: readonly number[], known: KnownOutcome): Generator<Move, void> {
     for (const node of nodes)
       for (const { kind, label } of point.locals[node]!.enabled) {
         if (isFault(kind) || this.#isPrevented(label)) continue
@@ -155,7 +155,7 @@ export class Moves {
   }
 
   /** What may befall these nodes. */
-  *failing(point: Point, nodes: readonly number[], known: Known): Generator<Move, void> {
+  *failing(point: Point, nodes: readonly number[], known: KnownOutcome): Generator<Move, void> {
     const { spent, locals } = point
     for (const node of nodes) {
       const { enabled, resets } = locals[node]!
@@ -170,12 +170,12 @@ export class Moves {
   }
 
   /** The move, once what it opens is open; nothing if an outcome is not known. */
-  *#opened(draft: Draft | undefined, spent: number, known: Known): Generator<Move, void> {
+  *#opened(draft: Draft | undefined, spent: number, known: KnownOutcome): Generator<Move, void> {
     if (draft && this.#open(draft, known)) yield { ...draft, spent }
   }
 
   /** A connection is reset at both ends, and what is in flight on it is lost. */
-  #reset(point: Point, node: number, choice: Choice, known: Known): Draft | undefined {
+  #reset(point: Point, node: number, choice: Choice, known: KnownOutcome): Draft | undefined {
     // Once for both ends.
     if (choice.from !== this.#names[node]) return undefined
     const other = this.#names.indexOf(choice.to!)
@@ -184,7 +184,12 @@ export class Moves {
     return this.#disconnect(draftOf(point), choice, [node, other], known)
   }
 
-  #disconnect(draft: Draft, choice: Choice, [one, other]: readonly [number, number], known: Known): Draft | undefined {
+  #disconnect(
+    draft: Draft,
+    choice: Choice,
+    [one, other]: readonly [number, number],
+    known: KnownOutcome,
+  ): Draft | undefined {
     const connection = connectionOf(choice)
     draft.inFlight = draft.inFlight.filter(({ sent }) => sent.stream?.connection !== connection)
     const input = { choice: choice.label }
@@ -193,7 +198,7 @@ export class Moves {
     return first && second
   }
 
-  #deliver(draft: Draft, place: number, known: Known): Draft | undefined {
+  #deliver(draft: Draft, place: number, known: KnownOutcome): Draft | undefined {
     const message = draft.inFlight[place]!
     if (this.#isPrevented(message)) return this.#prevent(draft, place, known)
     draft.inFlight = draft.inFlight.toSpliced(place, 1)
@@ -210,7 +215,7 @@ export class Moves {
   }
 
   /** In place of the arrival of a message: it is lost, and both ends of its connection learn that this was reset. */
-  #prevent(draft: Draft, place: number, known: Known): Draft | undefined {
+  #prevent(draft: Draft, place: number, known: KnownOutcome): Draft | undefined {
     const message = draft.inFlight[place]!
     const connection = message.sent.stream?.connection
     const choice = draft.locals[message.to]!.resets.find(each => connectionOf(each) === connection)
@@ -237,8 +242,8 @@ export class Moves {
     draft: Draft,
     node: number,
     input: NodeEntry,
-    does: Step['does'] | undefined,
-    known: Known,
+    does: JointStep['does'] | undefined,
+    known: KnownOutcome,
     mayVanish = false,
   ): Draft | undefined {
     const outcome = known(draft.locals[node]!, input)
@@ -255,7 +260,7 @@ export class Moves {
   }
 
   /** Delivers requests for connections, and the answers, as part of the step. Returns whether the outcomes are known. */
-  #open(draft: Draft, known: Known): boolean {
+  #open(draft: Draft, known: KnownOutcome): boolean {
     for (let opened = 0; opened < openingsMax; opened++) {
       const place = draft.inFlight.findIndex(
         (message, at) =>

@@ -1,18 +1,18 @@
 import { withOrdinal } from '../../system/labels.ts'
 import type { Before } from '../local/order.ts'
 import type { Flying } from '../local/table.ts'
-import type { Point, Step } from './point.ts'
+import type { JointStep, Point } from './point.ts'
 
 /** The steps that lead to a state from where the search began. */
-export const stepsTo = (point: Point): Step[] => {
-  const parts: (readonly Step[])[] = []
+export const stepsTo = (point: Point): JointStep[] => {
+  const parts: (readonly JointStep[])[] = []
   for (let at: Point | undefined = point; at; at = at.before) parts.push(at.steps)
   return parts.reverse().flat()
 }
 
 /** The labels of these steps, with the ordinals that messages have in the whole system. */
 export const labelsOfSteps = (
-  steps: readonly Step[],
+  steps: readonly JointStep[],
   { inFlight, counts }: Before,
   known: (sent: Before['inFlight'][number]) => Flying,
 ): string[] => {

@@ -1,7 +1,7 @@
 import type { Flying, LocalState } from '../local/table.ts'
 
 /** A step of the whole system: its label, or the message that it delivers, or both of two inputs at once; and what the node sent. */
-export interface Step {
+export interface JointStep {
   readonly does: string | Flying | readonly [string | Flying, string | Flying]
   /** `drop ` or `duplicate `, before the label of the message. */
   readonly prefix?: string
@@ -23,7 +23,7 @@ export interface Point {
   readonly depth: number
   readonly before: Point | undefined
   /** The steps that led here from `before`. */
-  readonly steps: readonly Step[]
+  readonly steps: readonly JointStep[]
 }
 
 /** A message may only be delivered if it is the first in flight of its stream. */

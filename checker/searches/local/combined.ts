@@ -3,7 +3,7 @@ import type { Nodes } from '../../system/node-system.ts'
 import { evaluate, type Property } from '../../system/property.ts'
 import { combinations, take } from './order.ts'
 import { Reads } from './reads.ts'
-import { type Cut, type LocalState, merge } from './space.ts'
+import { merge, type SpaceState, type StateCut } from './space.ts'
 
 /**
  * Which states of single nodes are combined into states of the system. `all`: each with each (LMC-GEN). `differing`:
@@ -24,7 +24,7 @@ export interface CombinedOptions<State> {
 /** States of one node that look the same to a property. */
 interface Kind {
   readonly key: string
-  readonly states: Set<LocalState>
+  readonly states: Set<SpaceState>
 }
 
 /** Kinds, one for each node, for which a property does not hold. */
@@ -52,7 +52,7 @@ export class Combined<State> {
   #suspicions: Suspicion[] = []
   /** How many fields had been read when the kinds were made. */
   #readBefore = 0
-  readonly #states: LocalState[] = []
+  readonly #states: SpaceState[] = []
 
   constructor(options: CombinedOptions<State>) {
     const { nodes, property, combining } = options
@@ -62,7 +62,7 @@ export class Combined<State> {
   }
 
   /** Adds a new state. Yields the combinations with it for which the property does not hold, the most likely first. */
-  *add(state: LocalState): Generator<Cut, void> {
+  *add(state: SpaceState): Generator<StateCut, void> {
     if (this.undecided !== undefined) return
     this.#states.push(state)
     this.#classify(state)
@@ -72,7 +72,7 @@ export class Combined<State> {
   }
 
   /** The same for a known state. After a new path to it was found, it may share an execution with other states. */
-  *suspectsWith(state: LocalState): Generator<Cut, void> {
+  *suspectsWith(state: SpaceState): Generator<StateCut, void> {
     if (this.undecided !== undefined) return
     const key = this.#keyOf(state)
     for (const suspicion of this.#suspicions) {
@@ -99,7 +99,7 @@ export class Combined<State> {
     return this.#readBefore !== this.#readCount
   }
 
-  #classify(state: LocalState): void {
+  #classify(state: SpaceState): void {
     const key = this.#keyOf(state)
     const kinds = this.#kinds[state.node]!
     const known = kinds.get(key)
@@ -117,7 +117,7 @@ export class Combined<State> {
   }
 
   /** Combinations of kinds. The one with a known execution comes first, because it is a state of the whole system. */
-  *#inOrder({ cut }: LocalState, kinds: readonly (readonly Kind[])[]): Generator<readonly Kind[], void> {
+  *#inOrder({ cut }: SpaceState, kinds: readonly (readonly Kind[])[]): Generator<readonly Kind[], void> {
     const known = cut?.map((state, node) => this.#kinds[node]!.get(this.#keyOf(state)))
     const isKnown = known?.every((kind, node) => kind !== undefined && kinds[node]!.includes(kind))
     if (isKnown) yield known as Kind[]
@@ -128,7 +128,7 @@ export class Combined<State> {
     return this.#reads?.reduce((sum, { count }) => sum + count, 0) ?? 0
   }
 
-  #keyOf({ node, index, state }: LocalState): string {
+  #keyOf({ node, index, state }: SpaceState): string {
     const { property, nodes, combining } = this.#options
     if (combining === 'all') return String(index)
     if (property.of) return JSON.stringify(property.of(nodes.viewOf(state) as never)) ?? 'undefined'
@@ -162,19 +162,19 @@ export class Combined<State> {
 }
 
 /** Whether one execution may contain both states (of different nodes), as far as is known. */
-type IsPossible = (one: LocalState, other: LocalState) => boolean
+type IsPossible = (one: SpaceState, other: SpaceState) => boolean
 
 /**
  * Combinations of states of these kinds, with `state` among them, in which every two may occur in one execution. Those
  * with a known execution come first.
  */
-function* candidates(kinds: readonly Kind[], state: LocalState, isPossible: IsPossible): Generator<Cut, void> {
+function* candidates(kinds: readonly Kind[], state: SpaceState, isPossible: IsPossible): Generator<StateCut, void> {
   if (state.cut) yield* consistent(kinds, state, state.cut)
   yield* possible(kinds, state, isPossible, [])
 }
 
 /** Combinations that share a known execution with `one`. */
-function* consistent(kinds: readonly Kind[], one: LocalState, cut: Cut, node = 0): Generator<Cut, void> {
+function* consistent(kinds: readonly Kind[], one: SpaceState, cut: StateCut, node = 0): Generator<StateCut, void> {
   const kind = kinds[node]
   if (kind === undefined) {
     if (cut[one.node] === one && cut.every((state, index) => kinds[index]!.states.has(state))) yield cut
@@ -193,10 +193,10 @@ function* consistent(kinds: readonly Kind[], one: LocalState, cut: Cut, node = 0
 
 function* possible(
   kinds: readonly Kind[],
-  one: LocalState,
+  one: SpaceState,
   isPossible: IsPossible,
-  chosen: readonly LocalState[],
-): Generator<Cut, void> {
+  chosen: readonly SpaceState[],
+): Generator<StateCut, void> {
   const kind = kinds[chosen.length]
   if (kind === undefined) {
     yield chosen

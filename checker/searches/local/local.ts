@@ -2,17 +2,17 @@ import type { Properties } from '../../cells/executor.ts'
 import type { NodeOutcome, NodeTask, TaskOutcome } from '../../cells/task.ts'
 import { Diverged, Unfaithful } from '../../system/errors.ts'
 import { readLabel } from '../../system/labels.ts'
-import { labelOf, type NodeInput, type Nodes } from '../../system/node-system.ts'
+import { labelOfEntry, type NodeInput, type Nodes } from '../../system/node-system.ts'
 import { after, labelsTo, type Start, startAsOffered } from '../../system/start.ts'
 import type { Experience } from '../experience.ts'
-import { Counted, type Execution, type LocalCoverage, type NodeExecution, type Search } from '../search.ts'
+import { Counted, type LocalCoverage, type NodeExecution, type RequestedExecution, type Search } from '../search.ts'
 import { Begin } from './beginning.ts'
 import { ClientsAlone } from './clients-alone.ts'
 import { Combined, type Combining } from './combined.ts'
 import { orderTo } from './order.ts'
 import { Retries } from './retries.ts'
-import { type Cut, type LocalState, Space, type Transition } from './space.ts'
-import { type Outcome, Table } from './table.ts'
+import { Space, type SpaceState, type StateCut, type Transition } from './space.ts'
+import { type InputOutcome, Table } from './table.ts'
 
 export interface LocalOptions<State> {
   readonly nodes: Nodes<State>
@@ -78,13 +78,13 @@ export class LocalSearch<State> implements Search {
     this.#counted = new Counted('local', experience.met)
     this.#begin = new Begin(nodes.names, labelsTo(experience.begin))
     this.#table = new Table(nodes.names, { byHistory: nodes.abstraction === 'history' })
-    const isPossible = (one: LocalState, other: LocalState) => this.#space!.isPossible(one, other)
+    const isPossible = (one: SpaceState, other: SpaceState) => this.#space!.isPossible(one, other)
     this.#combined = Object.entries(properties)
       .filter(([, { kind }]) => kind === 'always')
       .map(([name, property]) => new Combined({ name, property, nodes, combining, evaluationsMax, isPossible }))
   }
 
-  next(): Execution | NodeExecution | undefined {
+  next(): RequestedExecution | NodeExecution | undefined {
     const order = this.#orders.shift()
     if (order) return this.#orderTo(order)
     const again = this.#retries.next()
@@ -109,7 +109,7 @@ export class LocalSearch<State> implements Search {
   }
 
   /** Learns what an order led to in the whole system. */
-  learn({ task: { start } }: Execution, came: TaskOutcome | Diverged): void {
+  learn({ task: { start } }: RequestedExecution, came: TaskOutcome | Diverged): void {
     if (came instanceof Diverged && start.at === 'schedule' && !start.isLenient) {
       // After a connection was reset, messages may have other numbers in the whole system. Try it again leniently.
       this.#orders.push(startAsOffered(start.labels))
@@ -182,12 +182,12 @@ export class LocalSearch<State> implements Search {
     return execution
   }
 
-  #orderTo(start: Start): Execution {
+  #orderTo(start: Start): RequestedExecution {
     const { walkLength } = this.#experience
     return { search: 'local', variant: 0, walkLength, task: { start, untilViolation: true }, isGuess: true }
   }
 
-  #taskOf({ node, looks }: LocalState, more: readonly NodeInput[]): NodeTask {
+  #taskOf({ node, looks }: SpaceState, more: readonly NodeInput[]): NodeTask {
     const inputs = [...this.#begin.inputsOf(node), ...this.#table.inputsTo(looks), ...more]
     const { after } = this.#begin
     return { start: { at: 'node', node: this.#options.nodes.names[node]!, after, inputs } }
@@ -209,7 +209,7 @@ export class LocalSearch<State> implements Search {
     for (const root of this.#space.roots) this.#combine(root)
   }
 
-  #arrive(transition: Transition, outcome: Outcome): void {
+  #arrive(transition: Transition, outcome: InputOutcome): void {
     const { to, finding } = outcome
     if (to === undefined && finding === undefined) return
     if (finding) this.#lookAtEnding(transition, finding.kind)
@@ -223,24 +223,24 @@ export class LocalSearch<State> implements Search {
    */
   #lookAtEnding({ cut, input, from }: Transition, kind: string): void {
     if (cut === undefined || this.#endings.size >= findingsMax) return
-    const what = `${from.node} ${kind} ${readLabel(labelOf(input)).subject}`
+    const what = `${from.node} ${kind} ${readLabel(labelOfEntry(input)).subject}`
     if (this.#endings.has(what)) return
     const order = this.#order(cut, { node: from.node, input })
     if (order) this.#endings.add(what)
   }
 
-  #combine(state: LocalState): void {
+  #combine(state: SpaceState): void {
     this.#suspect(combined => combined.add(state))
   }
 
   /** Of the combinations that violate a property, the first one that has an order is executed. */
-  #suspect(cutsOf: (combined: Combined<State>) => Iterable<Cut>): void {
+  #suspect(cutsOf: (combined: Combined<State>) => Iterable<StateCut>): void {
     for (const combined of this.#combined)
       for (const cut of cutsOf(combined)) if (this.#failures < failuresMax && this.#order(cut)) break
   }
 
   /** Whether there is an order. If so, it is queued for the whole system. */
-  #order(cut: Cut, last?: { readonly node: number; readonly input: NodeInput }): boolean {
+  #order(cut: StateCut, last?: { readonly node: number; readonly input: NodeInput }): boolean {
     this.#soundnessChecks += 1
     const order = orderTo(cut, this.#begin.before, last)
     if (order === undefined || this.#ordered.has(order.join('\n'))) return false

@@ -1,6 +1,6 @@
 import { withOrdinal } from '../../system/labels.ts'
 import type { NodeInput, Sent } from '../../system/node-system.ts'
-import { type Cut, type Edge, type LocalState, wayTo } from './space.ts'
+import { type Edge, type SpaceState, type StateCut, wayTo } from './space.ts'
 
 /** Messages that were sent before the histories begin. */
 export interface Before {
@@ -26,7 +26,7 @@ const combinationsMax = 256
  * Labels of an execution of the whole system that brings its nodes to these states; undefined if none was found (LMC,
  * figure 9, `isStateSound`). The first path to each state is tried first, then others within the limits.
  */
-export const orderTo = (states: Cut, before: Before, last?: Last): string[] | undefined => {
+export const orderTo = (states: StateCut, before: Before, last?: Last): string[] | undefined => {
   const first = states.map(state => [...wayTo(state), ...lastOf(last, state)])
   const direct = orderOf(first, before)
   if (direct) return direct
@@ -41,7 +41,7 @@ export const orderTo = (states: Cut, before: Before, last?: Last): string[] | un
   return undefined
 }
 
-const lastOf = (last: Last | undefined, from: LocalState): Event[] =>
+const lastOf = (last: Last | undefined, from: SpaceState): Event[] =>
   last?.node === from.node ? [{ input: last.input, sent: [] }] : []
 
 /**
@@ -100,7 +100,7 @@ class Net {
 }
 
 /** Paths to a state that visit no state twice, in no order of length. */
-function* historiesOf(state: LocalState, later: readonly LocalState[] = []): Generator<Edge[], void> {
+function* historiesOf(state: SpaceState, later: readonly SpaceState[] = []): Generator<Edge[], void> {
   if (state.first === undefined) yield []
   for (const edge of state.edges) {
     if (edge.from === state || later.includes(edge.from)) continue

@@ -2,18 +2,18 @@ import { isFault } from '../../happening/kinds.ts'
 import { atPosition, keyOf, type NodeInput, type NodeSight, type Nodes, type Sent } from '../../system/node-system.ts'
 import type { Abstraction, Choice, ChoiceKind } from '../../system/system.ts'
 import { Buckets } from './buckets.ts'
-import type { Flying, LocalState as Looks, Outcome, Table } from './table.ts'
+import type { Flying, InputOutcome, LocalState as Looks, Table } from './table.ts'
 
 /** An input that a node took in a state, and what it sent. */
 export interface Edge {
-  readonly from: LocalState
-  readonly to: LocalState
+  readonly from: SpaceState
+  readonly to: SpaceState
   readonly input: NodeInput
   readonly sent: readonly Sent[]
 }
 
 /** A state of one node that was executed alone. */
-export interface LocalState {
+export interface SpaceState {
   /** Index of the node. */
   readonly node: number
   /** Index of the state among those of its node. */
@@ -32,7 +32,7 @@ export interface LocalState {
   sentOn: ReadonlyMap<string, number>
   choices: number
   /** States of all nodes, this one included, that one possible execution reaches; undefined while none is known. */
-  cut: Cut | undefined
+  cut: StateCut | undefined
   /** Cost of the choices, of all nodes, in an execution that reaches it. Exact if a cut is known. */
   cost: number
   /** Facts that are true in every known execution that reaches it. */
@@ -50,35 +50,35 @@ type Fact = number
 type Facts = ReadonlySet<Fact>
 
 /** One state of each node, in the nodes' order. */
-export type Cut = readonly LocalState[]
+export type StateCut = readonly SpaceState[]
 
 /** A message in the network, which only grows: a message once sent may arrive in every state of its receiver. */
 interface Carried {
   readonly message: Sent
-  readonly producers: LocalState[]
+  readonly producers: SpaceState[]
   /** Edges that deliver it. */
   readonly deliveries: Edge[]
   /** Facts that are true in every known execution that sends it. */
   must: Facts
   /** States of its receiver for which no execution is known that also sends the message. */
-  readonly lacking: Set<LocalState>
+  readonly lacking: Set<SpaceState>
   /**
    * States of its receiver that cannot share an execution with the message, as their node never took or sent what the
    * message requires.
    */
-  readonly impossible: Set<LocalState>
+  readonly impossible: Set<SpaceState>
 }
 
 /** An input to give to a node in a state. */
 export interface Transition {
-  readonly from: LocalState
+  readonly from: SpaceState
   readonly input: NodeInput
   readonly key: string
   /**
    * States of all nodes before the input, in a possible execution that has sent the message; undefined while none is
    * known.
    */
-  readonly cut: Cut | undefined
+  readonly cut: StateCut | undefined
   readonly cost: number
 }
 
@@ -110,7 +110,7 @@ const producersMax = 64
  * events rises as in section 4.2.
  */
 export class Space {
-  readonly states: readonly LocalState[][]
+  readonly states: readonly SpaceState[][]
   /** Inputs that were executed, including those that led to nothing new. */
   transitions = 0
   /** Inputs after which a node ended, did not become quiescent, or could do nothing. */
@@ -118,7 +118,7 @@ export class Space {
   readonly #abstraction: Abstraction
   /** How many faults of each kind may befall each node; any number without. */
   readonly #faults: Nodes<never>['faults']
-  readonly #known: readonly Map<string, LocalState>[]
+  readonly #known: readonly Map<string, SpaceState>[]
   readonly #messages = new Map<string, Carried>()
   readonly #to: readonly Carried[][]
   readonly #names: readonly string[]
@@ -127,7 +127,7 @@ export class Space {
   readonly #factNodes: number[] = []
   readonly #waiting = new Buckets<Transition>()
   /** States to which another path was found since the last `takeGrown`. */
-  readonly #grown = new Set<LocalState>()
+  readonly #grown = new Set<SpaceState>()
 
   /**
    * @param table knows how the nodes look
@@ -152,7 +152,7 @@ export class Space {
     for (const root of roots) this.#offer(root)
   }
 
-  get roots(): Cut {
+  get roots(): StateCut {
     return this.states.map(([root]) => root!)
   }
 
@@ -174,7 +174,7 @@ export class Space {
   }
 
   /** Adds the outcome of an input. Returns the state if it is new. */
-  arrive({ from, input, cut, cost }: Transition, { to, sent: sentAs }: Outcome): LocalState | undefined {
+  arrive({ from, input, cut, cost }: Transition, { to, sent: sentAs }: InputOutcome): SpaceState | undefined {
     this.transitions += 1
     if (to === undefined) {
       this.discarded += 1
@@ -202,7 +202,7 @@ export class Space {
   }
 
   /** States to which other paths were found since the last call, and all states after them. */
-  takeGrown(): LocalState[] {
+  takeGrown(): SpaceState[] {
     // Iterating over a set includes items that are added meanwhile.
     for (const { leaving } of this.#grown) for (const { to } of leaving) this.#grown.add(to)
     const grown = [...this.#grown]
@@ -210,10 +210,10 @@ export class Space {
     return grown
   }
 
-  #root(node: number, { received, streams, sentOn }: Beginning, looks: Looks): LocalState {
+  #root(node: number, { received, streams, sentOn }: Beginning, looks: Looks): SpaceState {
     const { state, enabled } = looks
     const facts = new Set([...received].map(content => this.#factOf(node, content)))
-    const root: LocalState = {
+    const root: SpaceState = {
       ...{ node, index: 0, looks, state, enabled, edges: [], first: undefined, depth: 0, streams, sentOn },
       ...{ choices: 0, cut: undefined, cost: 0, taken: new Set(), hasChildren: false },
       ...{ must: facts, may: new Set(facts), leaving: [] },
@@ -223,14 +223,14 @@ export class Space {
     return root
   }
 
-  #find(from: LocalState, input: NodeInput, looks: Looks): LocalState | undefined {
+  #find(from: SpaceState, input: NodeInput, looks: Looks): SpaceState | undefined {
     return this.#known[from.node]!.get(this.#identity(looks, [...inputsOf(from), keyOf(input)]))
   }
 
-  #add(from: LocalState, input: NodeInput, looks: Looks): LocalState {
+  #add(from: SpaceState, input: NodeInput, looks: Looks): SpaceState {
     const { state, enabled } = looks
     const all = this.states[from.node]!
-    const added: LocalState = {
+    const added: SpaceState = {
       ...{ node: from.node, index: all.length, looks, state, enabled, edges: [], first: undefined, depth: 0 },
       ...{ streams: from.streams, sentOn: from.sentOn, choices: 0, cut: undefined, cost: 0, taken: new Set() },
       ...{ hasChildren: false, must: new Set(), may: new Set(), leaving: [] },
@@ -241,7 +241,7 @@ export class Space {
   }
 
   /** Makes this edge the last one of the path by which the state is executed again. */
-  #lead(state: LocalState, edge: Edge): void {
+  #lead(state: SpaceState, edge: Edge): void {
     const { from, input, sent } = edge
     state.first = edge
     state.depth = from.depth + 1
@@ -273,10 +273,10 @@ export class Space {
     for (const state of known.lacking) this.#offerWith(state, known, [edge.to])
   }
 
-  #carryFirst(message: Sent, producer: LocalState, must: Facts = new Set()): void {
+  #carryFirst(message: Sent, producer: SpaceState, must: Facts = new Set()): void {
     const receiver = this.#names.indexOf(message.to)
     if (receiver < 0) return
-    const sets = { lacking: new Set<LocalState>(), impossible: new Set<LocalState>() }
+    const sets = { lacking: new Set<SpaceState>(), impossible: new Set<SpaceState>() }
     const carried = { message, producers: [producer], deliveries: [], must, ...sets }
     this.#messages.set(message.content, carried)
     this.#to[receiver]!.push(carried)
@@ -351,22 +351,22 @@ export class Space {
   }
 
   /** Whether the message was received on every path to the state. */
-  #hasReceived({ node, must }: LocalState, { content }: Sent): boolean {
+  #hasReceived({ node, must }: SpaceState, { content }: Sent): boolean {
     return must.has(this.#factOf(node, content))
   }
 
   /** Whether the facts that are certain for one state are possible for the other. */
-  isPossible(one: LocalState, other: LocalState): boolean {
+  isPossible(one: SpaceState, other: SpaceState): boolean {
     return this.#may(other, one.must) && this.#may(one, other.must)
   }
 
   /** Whether all facts about this state's node are true on some path to it. */
-  #may({ node, may }: LocalState, must: Facts): boolean {
+  #may({ node, may }: SpaceState, must: Facts): boolean {
     for (const fact of must) if (this.#factNodes[fact] === node && !may.has(fact)) return false
     return true
   }
 
-  #offer(state: LocalState): void {
+  #offer(state: SpaceState): void {
     for (const { label, kind } of state.enabled) {
       if (this.#hadAll(state, kind)) continue
       const cost = state.cost + (isFault(kind) ? faultCost : 1)
@@ -376,7 +376,7 @@ export class Space {
   }
 
   /** Whether all faults of this kind that a node may have befell it on the way to a state. */
-  #hadAll(state: LocalState, kind: ChoiceKind): boolean {
+  #hadAll(state: SpaceState, kind: ChoiceKind): boolean {
     if (this.#faults === undefined || !isFault(kind)) return false
     const had = wayTo(state).filter(
       ({ from, input }) =>
@@ -385,7 +385,7 @@ export class Space {
     return had.length >= (this.#faults[kind] ?? 0)
   }
 
-  #offerMessage(state: LocalState, carried: Carried): void {
+  #offerMessage(state: SpaceState, carried: Carried): void {
     const { message, producers } = carried
     if (this.#hasReceived(state, message) || state.taken.has(message.content) || !isNext(state, message)) return
     if (!this.#may(state, carried.must)) {
@@ -401,8 +401,8 @@ export class Space {
   /**
    * Whether a known execution reaches both this state and a state in which one of these producers has sent the message.
    */
-  #offerWith(state: LocalState, { message, lacking }: Carried, producers: readonly LocalState[]): boolean {
-    const usable: Cut[] = []
+  #offerWith(state: SpaceState, { message, lacking }: Carried, producers: readonly SpaceState[]): boolean {
+    const usable: StateCut[] = []
     for (const { cut } of producers) {
       const merged = cut && state.cut ? merge(state.cut, cut) : undefined
       if (merged?.[state.node] === state) usable.push(merged)
@@ -421,15 +421,15 @@ export class Space {
 }
 
 /** Edges on the path to a state. */
-export const wayTo = (state: LocalState): Edge[] => {
+export const wayTo = (state: SpaceState): Edge[] => {
   const way: Edge[] = []
   for (let edge = state.first; edge !== undefined; edge = edge.from.first) way.push(edge)
   return way.reverse()
 }
 
 /** The later state of each node, if one execution contains both cuts; undefined if none is known. */
-export const merge = (one: Cut, other: Cut): Cut | undefined => {
-  const merged: LocalState[] = []
+export const merge = (one: StateCut, other: StateCut): StateCut | undefined => {
+  const merged: SpaceState[] = []
   for (const [node, here] of one.entries()) {
     const later = laterOf(here, other[node]!)
     if (later === undefined) return undefined
@@ -439,7 +439,7 @@ export const merge = (one: Cut, other: Cut): Cut | undefined => {
 }
 
 /** The later of two states of a node, if one lies on the path to the other. */
-const laterOf = (one: LocalState, other: LocalState): LocalState | undefined => {
+const laterOf = (one: SpaceState, other: SpaceState): SpaceState | undefined => {
   const [early, late] = one.depth <= other.depth ? [one, other] : [other, one]
   let state = late
   while (state.depth > early.depth) state = state.first!.from
@@ -448,12 +448,12 @@ const laterOf = (one: LocalState, other: LocalState): LocalState | undefined => 
 
 const intersection = (some: Facts, others: Facts): Facts => new Set([...some].filter(fact => others.has(fact)))
 
-const costOf = (cut: Cut): number => cut.reduce((sum, { choices }) => sum + choices, 0)
+const costOf = (cut: StateCut): number => cut.reduce((sum, { choices }) => sum + choices, 0)
 
-const inputsOf = (state: LocalState): string[] => wayTo(state).map(({ input }) => keyOf(input))
+const inputsOf = (state: SpaceState): string[] => wayTo(state).map(({ input }) => keyOf(input))
 
 /** Whether the message is the next one of its stream. */
-const isNext = ({ streams }: LocalState, { stream }: Sent): boolean =>
+const isNext = ({ streams }: SpaceState, { stream }: Sent): boolean =>
   stream === undefined || (streams.get(stream.name) ?? 0) === stream.index
 
 /** These messages, at the positions that they have in their streams after so many others. */

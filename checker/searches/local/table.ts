@@ -27,13 +27,13 @@ export interface LocalState {
   /** Which beginning of its node `way` begins at. */
   since: number
   /** By the key of an input, what is remembered of it. */
-  readonly out: Map<string, Outcome>
+  readonly out: Map<string, InputOutcome>
   /** When something of it was last remembered or looked up. */
   usedAt: number
 }
 
 /** What an input of a local state leads to. */
-export interface Outcome {
+export interface InputOutcome {
   /** Undefined if the node cannot take the input, or ends by it. */
   readonly to: LocalState | undefined
   readonly sent: readonly Flying[]
@@ -145,7 +145,7 @@ export class Table {
   }
 
   /** @param state one that is reached from where its node begins now */
-  get(state: LocalState, input: NodeEntry): Outcome | undefined {
+  get(state: LocalState, input: NodeEntry): InputOutcome | undefined {
     state.usedAt = ++this.#now
     const outcome = state.out.get(inputKey(input))
     if (outcome?.to) this.#reach(outcome.to, state, input)
@@ -159,7 +159,7 @@ export class Table {
   }
 
   /** Learns what an input led to; `sight` is undefined if the node could not take it. */
-  learn(from: LocalState, input: NodeEntry, sight: NodeSight | undefined): Outcome {
+  learn(from: LocalState, input: NodeEntry, sight: NodeSight | undefined): InputOutcome {
     const outcome = this.#outcomeOf(from, input, sight)
     this.#learned += 1
     if (this.#forgets(this.#learned)) return outcome
@@ -178,7 +178,7 @@ export class Table {
     return inputs.reverse()
   }
 
-  #outcomeOf(from: LocalState, input: NodeEntry, sight: NodeSight | undefined): Outcome {
+  #outcomeOf(from: LocalState, input: NodeEntry, sight: NodeSight | undefined): InputOutcome {
     if (sight === undefined) return { to: undefined, sent: [] }
     const sent = sight.sent.map(each => this.message(each))
     const [finding] = sight.findings

@@ -235,13 +235,13 @@ export interface Keeper {
 }
 
 /** How many threads, sockets and openings of random files a node ever had. The next ones get these numbers. */
-export interface Counts {
+export interface NumbersGiven {
   threads: number
   sockets: number
   randomFiles: number
 }
 
-const noCounts: Readonly<Counts> = { threads: 0, sockets: 0, randomFiles: 0 }
+const noCounts: Readonly<NumbersGiven> = { threads: 0, sockets: 0, randomFiles: 0 }
 
 /** All processes of a node, with the time that they share. */
 export class HeldNode {
@@ -309,7 +309,7 @@ export class HeldNode {
   root: number | undefined
   /** Descriptor of its /dev/shm, once somebody has looked at that. */
   sharedMemory: number | undefined
-  #counts: Counts
+  #counts: NumbersGiven
   /** How many timerfds ever had a number. It is never reset, because rewound timerfds keep their numbers. */
   timerfds = 0
 
@@ -323,7 +323,7 @@ export class HeldNode {
   }
 
   /** A copy of all counters. */
-  get counts(): Counts {
+  get counts(): NumbersGiven {
     return { ...this.#counts }
   }
 

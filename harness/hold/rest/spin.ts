@@ -1,4 +1,4 @@
-import { type Change, Registers, singleStep, wait } from '../../../linux/ptrace.ts'
+import { Registers, singleStep, type ThreadChange, wait } from '../../../linux/ptrace.ts'
 import { syscallNumber } from '../../../linux/syscall-number.ts'
 import { isInPage } from '../clock/clock-page.ts'
 import type { HeldThread } from '../held/held-node.ts'
@@ -45,7 +45,7 @@ const passesYield = (code: Buffer, registers: Registers): boolean => {
  *
  * @throws ThreadEnded
  */
-export const spins = (thread: HeldThread, mayWriteFirst = true): boolean | Change => {
+export const spins = (thread: HeldThread, mayWriteFirst = true): boolean | ThreadChange => {
   const { tid } = thread
   const seen = new Registers()
   const now = new Registers()
@@ -73,13 +73,13 @@ export const spins = (thread: HeldThread, mayWriteFirst = true): boolean | Chang
 }
 
 /** The same for a thread stopped in a system call that will not be made. */
-export const spinsAfterCall = (thread: HeldThread): boolean | Change => {
+export const spinsAfterCall = (thread: HeldThread): boolean | ThreadChange => {
   if (!singleStep(thread.tid)) return false
   const change = wait(thread.tid)
   return isStep(change) ? spins(thread) : change
 }
 
-const isStep = (change: Change): boolean => change.kind === 'signal' && change.signal === trapSignal
+const isStep = (change: ThreadChange): boolean => change.kind === 'signal' && change.signal === trapSignal
 
 const leaves = (code: Buffer): boolean => leaving.some(one => code.subarray(0, one.length).equals(one))
 

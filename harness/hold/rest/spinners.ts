@@ -1,4 +1,4 @@
-import type { Change, Registers } from '../../../linux/ptrace.ts'
+import type { Registers, ThreadChange } from '../../../linux/ptrace.ts'
 import type { HeldThread } from '../held/held-node.ts'
 import type { HeldThreads } from '../held/held-threads.ts'
 import { ahead, limitTurns, setRank } from '../turns/turns.ts'
@@ -19,12 +19,16 @@ const timersAwaitedMax = { byTurns: 2, byYields: 100 } as const
 export class Spinners {
   readonly #threads: HeldThreads
   readonly #stopped: StoppedThreads
-  readonly #treat: (thread: HeldThread, change: Change) => void
+  readonly #treat: (thread: HeldThread, change: ThreadChange) => void
   /** Those that gave up their rank. */
   readonly #lowered = new Set<HeldThread>()
 
   /** @param treat treats what happened to a thread while it was looked at */
-  constructor(threads: HeldThreads, stopped: StoppedThreads, treat: (thread: HeldThread, change: Change) => void) {
+  constructor(
+    threads: HeldThreads,
+    stopped: StoppedThreads,
+    treat: (thread: HeldThread, change: ThreadChange) => void,
+  ) {
     this.#threads = threads
     this.#stopped = stopped
     this.#treat = treat

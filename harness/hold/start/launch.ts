@@ -22,10 +22,10 @@ import { pipe } from '../../../linux/pipe.ts'
 import { dropPrivileges, noNewPrivileges } from '../../../linux/privileges.ts'
 import { spawn } from '../../../linux/spawn.ts'
 import {
-  type Call,
   closeOthers,
   failureIn,
   reportLength,
+  type StartCall,
   starter,
   starterDescriptor,
   whatever,
@@ -153,7 +153,7 @@ const usualUmask = 0o022
 const killSignal = 9
 
 /** The calls of the starter, up to the exec of the program. */
-const callsOf = ({ command, environment, isHeld }: Launch): Call[] => [
+const callsOf = ({ command, environment, isHeld }: Launch): StartCall[] => [
   ...ownProc(),
   // Not by this thread: as an ordinary user it could not come back to the machine's control groups.
   { name: 'unshare', arguments: [CLONE_NEWCGROUP] },
@@ -168,7 +168,7 @@ const callsOf = ({ command, environment, isHeld }: Launch): Call[] => [
 ]
 
 /** A shell runs a file that the kernel cannot execute, or reports why it cannot. */
-const executing = ([path, ...rest]: Launch['command'], environment: Launch['environment']): Call[] => {
+const executing = ([path, ...rest]: Launch['command'], environment: Launch['environment']): StartCall[] => {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   const shell = ['sh', '-c', 'exec "$@"', 'sh', path, ...rest]
   return [

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Solo } from '../../../checker/cells/alone.ts'
-import { type CheckOptions, check, type Progress } from '../../../checker/check.ts'
+import { check, type Progress, type SystemCheckOptions } from '../../../checker/check.ts'
 import { predict } from '../../../checker/searches/deviations/predict.ts'
 import { Table, type TableOptions } from '../../../checker/searches/local/table.ts'
 import { Budget } from '../../../checker/system/budget.ts'
@@ -135,7 +135,7 @@ test('a message that is late while others pass and timers fire is one deviation'
   expect(suspicions).toMatchObject([{ what: 'inTime', deviations: 1 }])
 })
 
-const checkPaxos = (options: Omit<CheckOptions<Whole<Member>>, 'nodes'>, of = {}) => {
+const checkPaxos = (options: Omit<SystemCheckOptions<Whole<Member>>, 'nodes'>, of = {}) => {
   const handlers = paxos({ leaders: ['n1', 'n2'] })
   return check(new HandlerSystem(handlers), { agreement }, { nodes: { ...nodesOf(handlers), ...of }, ...options })
 }
