@@ -18,7 +18,7 @@ import { drawRun } from './plot.ts'
 import { showRunProgress } from './progress.ts'
 import { unpublished } from './publish.ts'
 import type { RunOptions } from './settings.ts'
-import { type Emulated, endedBy, summaryOf } from './summary.ts'
+import { type Emulated, endedBy, interruptedOf, summaryOf } from './summary.ts'
 
 /** Runs a system on this machine's clock and with the kernel's own TCP. */
 export const emulateNatively = (
@@ -76,6 +76,7 @@ export const emulateNatively = (
           seconds,
           virtualSeconds: seconds,
           lookedAt: settings.looks,
+          interruptedOf: interruptedOf(signal, settings.forMs),
         }),
         notes: [...endedBy(writing.problem, seconds), ...emulation.cluster.notes],
       }

@@ -4,6 +4,7 @@ import type { Run } from '../../harness/emulation/run.ts'
 import { notSteered } from '../../harness/steering/counts.ts'
 import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'
 import type { PacketCounts } from '../../proxy/forwarding/counters.ts'
+import { timerMsMax } from '../command/values.ts'
 import type { FilterTimes, Predicted } from './predictions.ts'
 import type { FoundBesides, Searched } from './search-besides.ts'
 
@@ -101,6 +102,15 @@ export interface Emulated {
 export const endedBy = (problem: string | undefined, seconds: number): string[] =>
   problem === undefined ? [] : [`${problem}: the run ended then, at ${seconds.toFixed(1)} s`]
 
+interface Interrupted {
+  /** How long it should have taken, in milliseconds, if it was interrupted before. */
+  readonly interruptedOf: number | undefined
+}
+
+/** How long a run that was interrupted should have taken. One without a limit is ended so. */
+export const interruptedOf = ({ aborted }: AbortSignal, forMs: number): number | undefined =>
+  aborted && forMs < timerMsMax ? forMs : undefined
+
 /** The summary of measurements. What only a run with held nodes knows is added by its caller. */
 export const summaryOf = (
   { measurements, calls, timed: allTimed, counts, steering = notSteered }: Run,
@@ -111,7 +121,8 @@ export const summaryOf = (
     virtualSeconds,
     pace,
     lookedAt,
-  }: Pick<RunSummary, 'seed' | 'clocksStart' | 'seconds' | 'virtualSeconds' | 'pace' | 'lookedAt'>,
+    interruptedOf,
+  }: Pick<RunSummary, 'seed' | 'clocksStart' | 'seconds' | 'virtualSeconds' | 'pace' | 'lookedAt'> & Interrupted,
 ): Omit<RunSummary, 'trace' | 'plot'> => {
   const endMs = virtualSeconds * 1000
   const { looks, properties, recoveries, joinTimes, happenings, unseen } = measurements
@@ -119,6 +130,7 @@ export const summaryOf = (
     ...conclusionOf(properties, happenings.find(({ isCrash }) => isCrash)?.label, looks.length, {
       endMs,
       nothingSeen: measurements.observed.nothing,
+      interruptedOf,
       // The violation of a step counts at that step, once it was executed again.
       isRepeatable: pace !== 'native',
     }),
@@ -171,7 +183,12 @@ const conclusionOf = (
     endMs,
     isRepeatable,
     nothingSeen,
-  }: { readonly endMs: number; readonly isRepeatable: boolean; readonly nothingSeen: string | undefined },
+    interruptedOf,
+  }: Interrupted & {
+    readonly endMs: number
+    readonly isRepeatable: boolean
+    readonly nothingSeen: string | undefined
+  },
 ): Pick<RunSummary, 'verdict' | 'property' | 'kind' | 'message'> => {
   const unsafe = properties.find(({ kind, outages }) => kind === 'always' && outages.length > 0)
   if (unsafe) {
@@ -204,6 +221,10 @@ const conclusionOf = (
     }
   if (nothingSeen !== undefined) return { verdict: 'undetermined', property: null, kind: null, message: nothingSeen }
   const message = `every property held in the end, and those that must always hold in all of ${looks} looks`
+  if (interruptedOf !== undefined) {
+    const after = `interrupted after ${inSeconds(endMs)} of ${inSeconds(interruptedOf)}`
+    return { verdict: 'undetermined', property: null, kind: null, message: `${after}; until then ${message}` }
+  }
   return { verdict: 'held', property: null, kind: null, message }
 }
 

@@ -37,7 +37,7 @@ import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
 import type { RunOptions } from './settings.ts'
 import { guardOf, sayGivenUp, sayInterventions, saySteered } from './steering.ts'
-import { distributionOf, type Emulated, endedBy, type RunSummary, summaryOf } from './summary.ts'
+import { distributionOf, type Emulated, endedBy, interruptedOf, type RunSummary, summaryOf } from './summary.ts'
 
 /** Runs a system whose nodes are held. Time decides what happens next. */
 export const emulateInTime = (
@@ -172,7 +172,10 @@ export const emulateInTime = (
       const virtualSeconds = run.elapsedMs / 1000
       const lookedAt = 'still'
       const measured = {
-        ...summaryOf(run, { seed, clocksStart, pace, seconds: secondsSince(begun), virtualSeconds, lookedAt }),
+        ...summaryOf(run, {
+          ...{ seed, clocksStart, pace, seconds: secondsSince(begun), virtualSeconds, lookedAt },
+          interruptedOf: interruptedOf(signal, forMs),
+        }),
         hash,
         steps,
         late: pace === 'real' ? distributionOf(lateMs) : undefined,

@@ -114,10 +114,10 @@ test.each([
 ] as const)('emulate ends where a node %s, at the pace %s', async (behaviour, pace) => {
   const running = begin(nodes[behaviour], 'emulate', 'busy.config.ts', '--pace', pace, '--for', '10m', '--json')
   const { exitCode, stdout } = await endAfter(running, 'SIGINT', 3)
-  // On a busy machine the signal comes while nodes begin: nothing was looked at.
-  const expected = { 0: 'held', 2: 'undetermined' }[exitCode as number]
-  expect(expected).toBeDefined()
-  expect(JSON.parse(stdout)).toMatchObject({ verdict: expected })
+  const { verdict, message } = JSON.parse(stdout)
+  expect([exitCode, verdict]).toEqual([2, 'undetermined'])
+  // On a busy machine the signal comes while nodes begin.
+  expect(message).toMatch(/^(interrupted after|nothing was looked at)/)
 })
 
 test('commands that execute a trace end while one of its nodes spins', { timeout: 120_000 }, async () => {
