@@ -45,8 +45,11 @@ const stepsBetweenMarks = 200
 /** After a state could not be marked, because a client was in a call, say. Fewer would try too often in vain. */
 const stepsUntilTriedAgain = 20
 
-/** Milliseconds of a node's clock between the beginning of a standstill and the step in place of which it is. */
-const beforeMs = 1
+/**
+ * Milliseconds of a node's clock between the beginning of a standstill and the step in place of which it is. Programs wait for whole
+ * milliseconds: in the last one their timers are due already, although nothing wakes them.
+ */
+const beforeMs = 10
 
 /** The execution of a run. Its last step can be taken back as long as nobody was told of it. */
 export class LiveExecution {
