@@ -6,6 +6,7 @@ const files: Readonly<Record<string, string>> = {
   campaign: 'batches bucket redis-address schedule-file states-met',
   checker:
     'bandit brief carried due far-timers held-again labels long-waits nearness notes offers oldest-first priorities random schedule shrink start straight-way subjects surprises trace trace-keep vain-calls',
+  'checker/local': 'hopeless',
   'checker/history': 'known property random smallest',
   cli: 'emulate-settings in-common older-names pipe-settings step-pattern',
   docker: 'compose',

@@ -35,6 +35,8 @@ export interface ExplorerSearchOptions<State> extends TableOptions {
  */
 const failuresMax = 20
 const inputsPerFailure = 100
+/** With fewer states of the system, hardly anything is known of their future. It is looked at again each time when they are twice as many. */
+const pointsBeforeLook = 500
 /** After so many steps in memory somebody else gets a turn, and the time is looked at. */
 const transitionsPerTurn = 10_000
 
@@ -57,6 +59,8 @@ export class ExplorerSearch<State> implements Search {
   #explorer: Explorer<State> | undefined
   /** Ways that came to nothing on the whole system. */
   #failures = 0
+  /** With so many states of the system, those without a future are looked for next. */
+  #looksAt = pointsBeforeLook
   readonly #clients = new ClientsAlone()
   /** Whether it was ended, or the nodes cannot begin alone. */
   #isOver = false
@@ -85,6 +89,10 @@ export class ExplorerSearch<State> implements Search {
     const before = explorer.transitions
     const ask = explorer.next(transitionsPerTurn)
     if (ask) return this.#ask(this.#taskOf(ask.state, [ask.input]), ask)
+    if (explorer.points >= this.#looksAt || explorer.isFollowed) {
+      explorer.lookForHopeless()
+      this.#looksAt = 2 * explorer.points
+    }
     for (const suspicion of explorer.takeSuspicions()) if (this.#mayFail) this.#suspected.push(suspicion)
     const suspicion = this.#suspected.shift()
     if (suspicion) return this.#execute(suspicion)

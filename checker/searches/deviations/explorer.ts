@@ -7,6 +7,7 @@ import { Judge } from './judge.ts'
 import { deliverable, type KnownOutcome, type Move, Moves, spentEnd } from './moves.ts'
 import { labelsOfSteps, stepsTo } from './order.ts'
 import { isHeld, keyOfLocals, keyOfPoint, type Point, wayOf } from './point.ts'
+import { PromptGraph } from './prompt-graph.ts'
 
 /** An input of a node alone, whose outcome is not known. */
 export interface Ask {
@@ -18,7 +19,7 @@ export interface Ask {
 export interface Suspicion {
   /** A property, or what happens to a node. */
   readonly what: string
-  /** `dead`: nothing but faults can happen, and a liveness property does not hold. */
+  /** `dead`: a liveness property does not hold, and nothing but faults can happen, or a prompt network leads to no state in which it does. */
   readonly kind: 'violation' | 'finding' | 'dead'
   /** From the state in which the search began. */
   readonly labels: readonly string[]
@@ -59,6 +60,8 @@ const knownOwnCost = 2
 const overlapCost = 2
 /** At most this many ways to one combination of states are suspected: the others fail mostly for the same reason. */
 const suspicionsPerLocalsMax = 3
+/** So many states of one property are suspected because a prompt network leads to no good one. Each takes up to minutes to examine. */
+const hopelessMax = 3
 /** At most this many states of the system are kept. Each takes some hundred bytes. */
 const pointsMax = 1_000_000
 
@@ -118,6 +121,8 @@ export class Explorer<State> {
   readonly #first: 'prompt' | 'all'
   readonly #moves: Moves
   readonly #judge: Judge<State>
+  /** Absent if no state without a future is looked for. */
+  readonly #graph: PromptGraph | undefined
   readonly #waiting = new Buckets<Work>()
   /** Where something is in flight: what arrives next is followed at once, while the nodes are where it arrives. */
   readonly #urgent: Work[] = []
@@ -130,6 +135,8 @@ export class Explorer<State> {
   readonly #acted = new Map<string, Set<number>>()
   /** The same of faults. */
   readonly #failed = new Map<string, Set<number>>()
+  /** By property, how often a state was suspected in this way. */
+  readonly #hopeless = new Map<string, number>()
   readonly #suspected = new Map<string, number>()
   readonly #suspicions: Suspicion[] = []
   readonly #before: Before
@@ -144,6 +151,9 @@ export class Explorer<State> {
     this.#root = roots[0]!
     this.#moves = new Moves(nodes, options)
     this.#judge = new Judge(nodes, properties)
+    // Within a neighbourhood, others could still do something.
+    const looksForHopeless = this.#judge.hasLiveness && order === 'deviations' && options.within === undefined
+    this.#graph = looksForHopeless ? new PromptGraph() : undefined
     const inFlight = this.#moves.arriving(before.inFlight.map(sent => table.message(sent)))
     this.#arrive({ locals: roots, inFlight, steps: [], spent: 0 }, undefined)
   }
@@ -158,10 +168,14 @@ export class Explorer<State> {
     return this.#judge.undecided
   }
 
-  /** Whether nothing is left to follow or to be taken, and nothing is under way. */
+  /** Whether nothing is left to follow, and nothing is under way. */
+  get isFollowed(): boolean {
+    return this.#waiting.isEmpty && this.#urgent.length === 0 && this.#pending.size === 0
+  }
+
+  /** Whether nothing is left to be taken either. */
   get isDone(): boolean {
-    const isIdle = this.#waiting.isEmpty && this.#urgent.length === 0 && this.#pending.size === 0
-    return isIdle && this.#suspicions.length === 0
+    return this.isFollowed && this.#suspicions.length === 0
   }
 
   /**
@@ -225,13 +239,30 @@ export class Explorer<State> {
       this.#pending.set(ask, pending)
     }
     if (asks.size > 0) return
-    for (const move of moves) this.#arrive(move, work)
+    const next = moves.map(move => this.#arrive(move, work))
     if (part === 'prompt') {
       this.#wait({ point, cost: point.cost + 1, part: 'deviations' })
       if (!isQuiet(point) && this.#moves.canOverlap(point))
         this.#wait({ point, cost: point.cost + overlapCost, part: 'overlaps' })
     }
-    if (part !== 'again' && part !== 'overlaps') this.#followed(work, befallen)
+    const isLeft = part !== 'again' && part !== 'overlaps' && this.#followed(work, befallen)
+    const isOfPrompt = part === 'prompt' || (part === 'again' && isQuiet(point) && befallen.acting.length > 0)
+    if (isOfPrompt) this.#graph?.follow(this.#keys.get(point)!, next, !isLeft)
+  }
+
+  /**
+   * Suspects, of each liveness property, a state from which a prompt network leads to none in which it holds. It takes as long as some
+   * steps from each known state.
+   */
+  lookForHopeless(): void {
+    if (this.#graph === undefined) return
+    for (const name of this.#judge.liveness) {
+      const times = this.#hopeless.get(name) ?? 0
+      const point = times < hopelessMax ? this.#graph.hopeless(name) : undefined
+      if (point === undefined) continue
+      this.#hopeless.set(name, times + 1)
+      this.#suspect('dead', name, point)
+    }
   }
 
   #wait(work: Work): void {
@@ -252,15 +283,18 @@ export class Explorer<State> {
     return { acting, failing }
   }
 
-  /** Notes what was followed. By deviations, what nodes do by themselves in other states comes later. */
-  #followed({ point, part }: Work, fresh: Befallen): void {
+  /**
+   * Notes what was followed. By deviations, what nodes do by themselves in other states comes later. Returns whether they do anything
+   * there.
+   */
+  #followed({ point, part }: Work, fresh: Befallen): boolean {
     const { locals, held, spent, cost } = point
     const [acted, failed] = [among(this.#acted, held), among(this.#failed, held)]
     const isPrompt = part === 'prompt'
     const acts = part === 'all' || isPrompt === isQuiet(point)
     if (acts) for (const node of fresh.acting) acted.add(keyOfLocal(locals[node]!.index, spent))
     if (!isPrompt) for (const node of fresh.failing) failed.add(keyOfLocal(locals[node]!.index, spent))
-    if (part === 'all') return
+    if (part === 'all') return false
     const all = this.#moves.actors
     const acting = acts ? all.filter(node => !fresh.acting.includes(node) && this.#moves.canAct(locals[node]!)) : []
     const failing = isPrompt
@@ -268,6 +302,7 @@ export class Explorer<State> {
       : all.filter(node => !fresh.failing.includes(node) && this.#moves.canFail(locals[node]!, spent))
     if (acting.length + failing.length > 0)
       this.#wait({ point, cost: cost + (isPrompt ? 0 : 1) + knownOwnCost, part: 'again', again: { acting, failing } })
+    return acting.length > 0
   }
 
   *#movesOf({ point, part }: Work, { acting, failing }: Befallen, known: KnownOutcome): Generator<Move, void> {
@@ -289,7 +324,8 @@ export class Explorer<State> {
     if (part !== 'prompt') yield* moves.failing(point, failing, known)
   }
 
-  #arrive(move: Move, work: Work | undefined): void {
+  /** Returns the key of the state; undefined if it is none, or was left out. */
+  #arrive(move: Move, work: Work | undefined): number | undefined {
     const { locals, inFlight, steps, spent, finding } = move
     const { depthMax = Number.POSITIVE_INFINITY } = this.#options
     const before = work?.point
@@ -300,28 +336,30 @@ export class Explorer<State> {
     const point: Point = { locals, inFlight, held, spent, cost, depth, before, steps }
     if (finding !== undefined) {
       if (!this.#options.allowFindings) this.#suspect('finding', finding, point)
-      return
+      return undefined
     }
     const key = keyOfPoint(point)
     const least = this.#costs.get(key)
-    if (least !== undefined && least <= cost) return
+    if (least !== undefined && least <= cost) return key
     if (least === undefined) {
       if (this.#costs.size >= pointsMax) this.hasLeftOut = true
-      if (this.hasLeftOut) return
+      if (this.hasLeftOut) return undefined
       if (held.length === 0) this.points += 1
       const violated = this.#judge.violatedIn(locals)
       if (violated !== undefined) {
         this.#costs.set(key, cost)
         this.#suspect('violation', violated, point)
-        return
+        return undefined
       }
       if (this.#isDead(point)) this.#lookAtEnd(point)
     }
     this.#costs.set(key, cost)
     this.depth = Math.max(this.depth, depth)
-    if (depth >= depthMax) return
+    this.#graph?.arrive(key, point, this.#judge.liveIn(locals))
+    if (depth >= depthMax) return key
     this.#keys.set(point, key)
     this.#wait({ point, cost, part: this.#first })
+    return key
   }
 
   /** Whether nothing but faults can happen. */

@@ -11,6 +11,8 @@ export class Judge<State> {
   readonly #join: Nodes<State>['join']
   readonly #safety: readonly [string, Property<State>][]
   readonly #liveness: readonly [string, Property<State>][]
+  /** By the states of all nodes, the liveness properties that hold there. */
+  readonly #live = new Map<number, ReadonlySet<string>>()
   /** By the states of all nodes, the property that does not hold there. */
   readonly #judged = new Map<number, string | undefined>()
 
@@ -19,6 +21,23 @@ export class Judge<State> {
     const named = Object.entries(properties)
     this.#safety = named.filter(([, { kind }]) => kind === 'always')
     this.#liveness = named.filter(([, { kind, when }]) => kind === 'eventually' && when === undefined)
+  }
+
+  /** Names of the liveness properties. */
+  get liveness(): readonly string[] {
+    return this.#liveness.map(([name]) => name)
+  }
+
+  /** The liveness properties that hold in these states of all nodes, or of which that cannot be said. */
+  liveIn(locals: readonly LocalState[]): ReadonlySet<string> {
+    const key = keyOfLocals(locals)
+    const known = this.#live.get(key)
+    if (known) return known
+    const state = this.#join(locals.map(each => each.state))
+    const live = this.#liveness.filter(([name, property]) => this.#holds(name, property, state) !== false)
+    const names = new Set(live.map(([name]) => name))
+    this.#live.set(key, names)
+    return names
   }
 
   /** Whether states in which nothing can happen any more are of interest. */

@@ -80,6 +80,8 @@ export const predict = async <State>(options: PredictOptions<State>): Promise<Pr
     if (ask) explorer.learn(ask, await enter(ask.state, ask.input))
     suspicions.push(...explorer.takeSuspicions())
   }
+  explorer.lookForHopeless()
+  suspicions.push(...explorer.takeSuspicions())
   const { transitions, asked: inputs, points: states, depth, deviations, isDone, undecided } = explorer
   return { suspicions, transitions, inputs, states, depth, deviations, isDone, undecided }
 }

@@ -1,0 +1,70 @@
+import type { Point } from './point.ts'
+import { stronglyConnected } from './strongly-connected.ts'
+
+/** A state of the system, and where a prompt network leads from it. */
+interface Followed {
+  readonly point: Point
+  /** The liveness properties that hold there. */
+  readonly live: ReadonlySet<string>
+  /** Keys of the states that come next; undefined for what leads to no state, because it was left out or a node ended. */
+  readonly next: (number | undefined)[]
+  /** Whether these are all. */
+  isWhole: boolean
+}
+
+/**
+ * Where a prompt network leads from states of the system, faults apart: it delivers what was sent first, and each node that can act does
+ * once nothing is in flight. Where that leads to no state in which a liveness property holds, and all of it was followed, the property
+ * never holds again: the strongly connected components without a way out are among these states.
+ */
+export class PromptGraph {
+  readonly #states = new Map<number, Followed>()
+
+  /** A state was reached, for the first time or more cheaply than before. */
+  arrive(key: number, point: Point, live: ReadonlySet<string>): void {
+    this.#states.set(key, { point, live, next: [], isWhole: false })
+  }
+
+  /**
+   * What comes next was followed, or a part of it.
+   *
+   * @param isWhole whether nothing is left to follow there
+   */
+  follow(key: number, next: readonly (number | undefined)[], isWhole: boolean): void {
+    const state = this.#states.get(key)!
+    state.next.push(...next)
+    state.isWhole = isWhole
+  }
+
+  /**
+   * A state from which nothing leads to one in which the property holds, nor to one whose future is not known: the first, by cost and depth, of
+   * those that a way never leaves again. On the way there a deviation could still lead elsewhere.
+   */
+  hopeless(property: string): Point | undefined {
+    const hopeful = this.#leadingTo(
+      ({ live, next, isWhole }) => !isWhole || next.includes(undefined) || live.has(property),
+    )
+    const keys = [...this.#states.keys()].filter(key => !hopeful.has(key))
+    const components = stronglyConnected(keys, key => this.#states.get(key)!.next as readonly number[])
+    const isFinal = (component: ReadonlySet<number>) =>
+      [...component].every(key => this.#states.get(key)!.next.every(each => component.has(each!)))
+    const points = components.filter(isFinal).flatMap(keys => [...keys].map(key => this.#states.get(key)!.point))
+    return points.sort((one, other) => one.cost - other.cost || one.depth - other.depth)[0]
+  }
+
+  /** Keys of the states from which some way leads to such a state. */
+  #leadingTo(isMeant: (state: Followed) => boolean): ReadonlySet<number> {
+    const before = new Map<number, number[]>()
+    for (const [key, { next }] of this.#states)
+      for (const each of next) {
+        if (each === undefined) continue
+        const known = before.get(each)
+        if (known) known.push(key)
+        else before.set(each, [key])
+      }
+    const found = new Set<number>()
+    for (const [key, state] of this.#states) if (isMeant(state)) found.add(key)
+    for (const key of found) for (const each of before.get(key) ?? []) found.add(each)
+    return found
+  }
+}
