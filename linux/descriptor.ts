@@ -1,8 +1,8 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import { check, close, errno, lastErrno, libc, syscall } from './libc.ts'
+import { syscallNumber } from './syscall-number.ts'
 
 const pidfdOpen = libc.func('int pidfd_open(int pid, unsigned int flags)')
-const pidfdGetfdNumber = 438
 
 /** Descriptors of the processes whose files are being duplicated one after another. */
 const handles = new Map<number, number>()
@@ -23,7 +23,7 @@ export const withProcess = <Result>(pid: number, work: () => Result): Result => 
 /** Our own descriptor of a process's open file; undefined if the process has no such descriptor. */
 export const duplicate = (pid: number, fd: number): number | undefined => {
   return withProcess(pid, () => {
-    const copy = Number(syscall(pidfdGetfdNumber, handles.get(pid)!, fd, 0, 0, 0, 0))
+    const copy = Number(syscall(syscallNumber.pidfd_getfd, handles.get(pid)!, fd, 0, 0, 0, 0))
     return copy === -1 && lastErrno() === errno.EBADF ? undefined : check('pidfd_getfd', copy)
   })
 }

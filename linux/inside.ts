@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statfsSync } from 'node:fs'
 import { errno, lastErrno, libc, SystemError } from './libc.ts'
+import { syscallNumber } from './syscall-number.ts'
 
 const openat2 = libc.func('syscall', 'long', ['long', 'int', 'const char *', 'void *', 'size_t'])
-const openat2Number = 437
 const resolveInRoot = 0x10
 const closeOnExec = 0o2000000
 /** Size of a `struct open_how`: flags, mode, resolve. */
@@ -21,7 +21,7 @@ export const openInside = (root: number, path: string, flags: number): number =>
   how.writeBigUInt64LE(BigInt(flags | closeOnExec), 0)
   how.writeBigUInt64LE(BigInt(resolveInRoot), 16)
   for (let attempt = 1; ; attempt++) {
-    const fd = Number(openat2(openat2Number, root, path, how, how.length))
+    const fd = Number(openat2(syscallNumber.openat2, root, path, how, how.length))
     if (fd >= 0) return fd
     const failed = lastErrno()
     if (failed !== errno.EAGAIN || attempt === attemptsMax) throw new SystemError(`open ${path}`, failed)

@@ -1,4 +1,5 @@
 import { AT_FDCWD, check, libc } from './libc.ts'
+import { syscallNumber } from './syscall-number.ts'
 
 /** Calls on mounts for which the C library may be too old. All act on the calling thread's namespace. */
 
@@ -22,7 +23,6 @@ const mountSetattrNumber = libc.func('syscall', 'long', [
 const pivotRootCall = libc.func('int pivot_root(const char *root, const char *old)')
 const chdirCall = libc.func('int chdir(const char *path)')
 
-const number = { openTree: 428, moveMount: 429, mountSetattr: 442 } as const
 /** OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC */
 const cloned = 0o2000001
 /** MOVE_MOUNT_F_EMPTY_PATH */
@@ -40,12 +40,12 @@ export const mountAttribute = { readOnly: 1, noSetuid: 2, noDevices: 4 } as cons
 export const openTree = (path: string, isWhole = false): number =>
   check(
     `open_tree ${path}`,
-    Number(openTreeNumber(number.openTree, AT_FDCWD, path, cloned | (isWhole ? recursive : 0))),
+    Number(openTreeNumber(syscallNumber.open_tree, AT_FDCWD, path, cloned | (isWhole ? recursive : 0))),
   )
 
 /** Attaches such a mount at a path of this namespace. */
 export const moveMount = (tree: number, path: string): void => {
-  const moved = moveMountNumber(number.moveMount, tree, '', AT_FDCWD, path, fromDescriptor)
+  const moved = moveMountNumber(syscallNumber.move_mount, tree, '', AT_FDCWD, path, fromDescriptor)
   check(`move_mount ${path}`, Number(moved))
 }
 
@@ -54,7 +54,7 @@ export const restrict = (path: string, attributes: number, isWhole = false): voi
   const buffer = Buffer.alloc(attributesSize)
   buffer.writeBigUInt64LE(BigInt(attributes), 0)
   const flags = isWhole ? recursive : 0
-  const result = mountSetattrNumber(number.mountSetattr, AT_FDCWD, path, flags, buffer, buffer.length)
+  const result = mountSetattrNumber(syscallNumber.mount_setattr, AT_FDCWD, path, flags, buffer, buffer.length)
   check(`mount_setattr ${path}`, Number(result))
 }
 

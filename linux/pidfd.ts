@@ -1,22 +1,24 @@
 import { check, errno, lastErrno, libc, syscall } from './libc.ts'
+import { syscallNumber } from './syscall-number.ts'
 
-/** A process by descriptor, which never comes to mean another process, as an id may (pidfd_open(2)). */
+/**
+ * A process by descriptor, which never comes to mean another process, as an id may (pidfd_open(2)). Calls are made by
+ * number, because the C library has functions for them only since glibc 2.36.
+ */
 
 const pollDescriptors = libc.func('poll', 'int', ['void *', 'unsigned long', 'int'])
-/** Called by number, because the C library has functions for them only since glibc 2.36. */
-const number = { pidfdSendSignal: 424, pidfdOpen: 434 } as const
 const readable = 1
 
 /** Undefined if there is no such process. */
 export const openProcess = (pid: number): number | undefined => {
-  const descriptor = Number(syscall(number.pidfdOpen, pid, 0, 0, 0, 0, 0))
+  const descriptor = Number(syscall(syscallNumber.pidfd_open, pid, 0, 0, 0, 0, 0))
   if (descriptor === -1 && lastErrno() === errno.ESRCH) return undefined
   return check(`pidfd_open ${pid}`, descriptor)
 }
 
 /** Sends a signal. Nothing happens if the process has ended. */
 export const signalProcess = (descriptor: number, signal: number): void => {
-  const result = Number(syscall(number.pidfdSendSignal, descriptor, signal, 0, 0, 0, 0))
+  const result = Number(syscall(syscallNumber.pidfd_send_signal, descriptor, signal, 0, 0, 0, 0))
   if (result === -1 && lastErrno() !== errno.ESRCH) check('pidfd_send_signal', result)
 }
 

@@ -1,5 +1,6 @@
 import koffi from 'koffi'
 import { check, libc } from './libc.ts'
+import { syscallNumber } from './syscall-number.ts'
 
 /** The parts of ptrace(2) and wait4(2) that holding a process needs. The thread that seized must make all calls. */
 
@@ -120,13 +121,14 @@ export const getRestartableSequences = (tid: number): readonly [number, number, 
   return address === 0 ? undefined : [address, found.readUInt32LE(8), found.readUInt32LE(12)]
 }
 
-const getRobustListNumber = 274
 const [head, headLength] = [Buffer.alloc(8), Buffer.alloc(8)]
 const askForRobustList = libc.func('long syscall(long number, int tid, void *head, void *length)')
 
 /** Address of the list of locks that a thread holds and others get when it ends; 0 for none, undefined if refused. */
 export const getRobustList = (tid: number): number | undefined =>
-  askForRobustList(getRobustListNumber, tid, head, headLength) === -1 ? undefined : Number(head.readBigUInt64LE())
+  askForRobustList(syscallNumber.get_robust_list, tid, head, headLength) === -1
+    ? undefined
+    : Number(head.readBigUInt64LE())
 
 /** struct ptrace_syscall_info: PTRACE_SYSCALL_INFO_ENTRY and _EXIT. */
 const [infoEntry, infoExit] = [1, 2]

@@ -1,12 +1,10 @@
-import type { SyscallName } from '../../../linux/syscall-number.ts'
-import type { HeldThread } from '../held/held-node.ts'
+import type { Treat, Treatments } from './treatment.ts'
 
 /**
  * Free space of a file system, which all programs of this machine share: half of its space and inodes, whatever others
  * write. A file system that never has free space, such as an image, stays full.
  */
-export const showSpace = (thread: HeldThread, name: SyscallName): boolean => {
-  if (name !== 'statfs' && name !== 'fstatfs') return false
+const showSpace: Treat = thread => {
   thread.atExit = after => {
     if (after.get('rax') !== 0) return
     const { memory } = thread.process
@@ -15,8 +13,10 @@ export const showSpace = (thread: HeldThread, name: SyscallName): boolean => {
     showHalf(counts, inodes)
     memory.write(after.get('rsi') + countsOffset, counts)
   }
-  return true
+  return 'exit'
 }
+
+export const spaceCalls: Treatments = { statfs: showSpace, fstatfs: showSpace }
 
 /** Offset of f_blocks, f_bfree, f_bavail, f_files and f_ffree in struct statfs. */
 const countsOffset = 16

@@ -53,7 +53,7 @@ const absoluteFlag = 1
 /** CLOCK_REALTIME, MONOTONIC, PROCESS_CPUTIME_ID, BOOTTIME, REALTIME_ALARM, BOOTTIME_ALARM, TAI. */
 const clocksToSleepBy: ReadonlySet<number> = new Set([0, 1, 2, 7, 8, 9, 11])
 
-const kinds: Partial<Record<SyscallName, WaitKind>> = {
+export const waitKinds: Partial<Record<SyscallName, WaitKind>> = {
   epoll_wait: { timeout: 'r10', unit: 'milliseconds', timedOut: 0 },
   epoll_pwait: { timeout: 'r10', unit: 'milliseconds', timedOut: 0 },
   epoll_pwait2: { timeout: 'r10', unit: 'timespec', timedOut: 0 },
@@ -80,12 +80,6 @@ const kinds: Partial<Record<SyscallName, WaitKind>> = {
   mq_timedreceive: { timeout: 'r8', unit: 'timespec', until: () => 'realtime', timedOut },
   recvmmsg: { timeout: 'r8', unit: 'timespec', timedOut: tryAgain },
 }
-
-const byNumber = new Map<number, WaitKind>(
-  Object.entries(kinds).map(([name, kind]) => [syscallNumber[name as SyscallName], kind as WaitKind]),
-)
-
-export const waitKind = (number: number): WaitKind | undefined => byNumber.get(number)
 
 /** A `struct timespec` or `timeval` in the process's memory. */
 export const readTime = (memory: ProcessMemory, address: number, unit: 'timespec' | 'timeval') => {

@@ -1,8 +1,9 @@
 import type { RegisterName, Registers } from '../../../linux/ptrace.ts'
-import { type SyscallName, syscallNumber } from '../../../linux/syscall-number.ts'
+import { syscallNumber } from '../../../linux/syscall-number.ts'
+import type { Treat, Treatments } from '../calls/treatment.ts'
 import { firstSecond, instantOf } from '../clock/periods.ts'
 import { letLook } from '../held/call-sites.ts'
-import type { HeldProcess, HeldThread } from '../held/held-node.ts'
+import type { HeldProcess } from '../held/held-node.ts'
 
 /**
  * File times. The kernel stamps files by this machine's clock. A program that asks for times is shown what its node's
@@ -17,25 +18,17 @@ interface Layout {
 
 const stat = (address: RegisterName): Layout => ({ address, times: [72, 88, 104] })
 
-const layouts: Partial<Record<SyscallName, Layout>> = {
-  stat: stat('rsi'),
-  lstat: stat('rsi'),
-  fstat: stat('rsi'),
-  newfstatat: stat('rdx'),
-  statx: { address: 'r8', times: [64, 80, 96, 112] },
-}
-
-/** Lets the kernel make the call, and changes the times in its result. Returns false for any other call. */
-export const showTimes = (thread: HeldThread, registers: Registers, name: SyscallName): boolean => {
-  const layout = layouts[name]
-  if (layout === undefined) return false
-  const { address, times } = layout
-  letLook(thread.process, registers.get('rip'), { number: syscallNumber[name], address, times, from: firstSecond })
-  thread.atExit = after => {
-    if (after.get('rax') === 0) translate(thread.process, after, layout)
+/** Lets the kernel make the call, and changes the times in its result. */
+const showTimes =
+  (layout: Layout): Treat =>
+  (thread, registers, name) => {
+    const { address, times } = layout
+    letLook(thread.process, registers.get('rip'), { number: syscallNumber[name], address, times, from: firstSecond })
+    thread.atExit = after => {
+      if (after.get('rax') === 0) translate(thread.process, after, layout)
+    }
+    return 'exit'
   }
-  return true
-}
 
 const translate = ({ memory, node }: HeldProcess, registers: Registers, { address, times }: Layout): void => {
   const first = registers.get(address) + times[0]!
@@ -52,4 +45,12 @@ const translate = ({ memory, node }: HeldProcess, registers: Registers, { addres
     isChanged = true
   }
   if (isChanged) memory.write(first, bytes)
+}
+
+export const fileTimeCalls: Treatments = {
+  stat: showTimes(stat('rsi')),
+  lstat: showTimes(stat('rsi')),
+  fstat: showTimes(stat('rsi')),
+  newfstatat: showTimes(stat('rdx')),
+  statx: showTimes({ address: 'r8', times: [64, 80, 96, 112] }),
 }

@@ -3,7 +3,8 @@ import { withDuplicate } from '../../../linux/descriptor.ts'
 import { AT_FDCWD, lseek } from '../../../linux/libc.ts'
 import type { ProcessMemory } from '../../../linux/memory.ts'
 import type { RegisterName, Registers } from '../../../linux/ptrace.ts'
-import { type SyscallName, syscallNumber } from '../../../linux/syscall-number.ts'
+import { syscallNumber } from '../../../linux/syscall-number.ts'
+import type { Treat, Treatments } from '../calls/treatment.ts'
 import type { HeldThread } from '../held/held-node.ts'
 import { pathMeant } from './asked-path.ts'
 import { contentShown, uuidPath } from './kernel-files.ts'
@@ -24,46 +25,30 @@ interface Asked {
   readonly directory?: RegisterName
 }
 
-/** Of `open` and `openat` those are not reported that open something for other purposes than reading alone. */
-const askedBy: Partial<Record<SyscallName, Asked>> = {
-  open: { path: 'rdi' },
-  openat: { path: 'rsi', directory: 'rdi' },
-  openat2: { path: 'rsi', directory: 'rdi' },
-}
-
 const isOfKernel = (path: string) => /^\/(?:proc|dev|sys)\//.test(path)
 const randomPaths = new Set(randomNames.map(name => `/dev/${name}`))
 
-/**
- * What must be done for a call that opens such a file; undefined for any other call.
- *
- * @param isRecorded whether every call is seen, as the program makes it
- */
-export const openShown = (
-  thread: HeldThread,
-  registers: Registers,
-  name: SyscallName,
-  isRecorded: boolean,
-): 'exit' | 'go on' | undefined => {
-  const asked = askedBy[name]
-  if (asked === undefined) return undefined
-  const written = pathAt(thread.process.memory, registers.get(asked.path))
-  if (written === undefined) return undefined
-  const path = pathMeant(thread, asked.directory ? registers.get(asked.directory) | 0 : AT_FDCWD, written)
-  if (!isOfKernel(path)) {
-    keepFile(thread.process, path)
-    return undefined
+/** Treats a call that opens a file. */
+const openShown =
+  (asked: Asked): Treat =>
+  (thread, registers, name, isRecorded) => {
+    const written = pathAt(thread.process.memory, registers.get(asked.path))
+    if (written === undefined) return undefined
+    const path = pathMeant(thread, asked.directory ? registers.get(asked.directory) | 0 : AT_FDCWD, written)
+    if (!isOfKernel(path)) {
+      keepFile(thread.process, path)
+      return undefined
+    }
+    if (randomPaths.has(path)) {
+      thread.atExit = after => moveOn(thread, after.get('rax'))
+      return 'exit'
+    }
+    if (name === 'openat2') return openat2Shown(thread, registers, path) ? 'exit' : undefined
+    const instead = fileInstead(thread, path)
+    if (instead === undefined) return undefined
+    if (name === 'openat' && !isRecorded && openAtOtherPath(thread.process, registers, instead)) return 'go on'
+    return replacePath(thread, registers, asked.path, instead) ? 'exit' : undefined
   }
-  if (randomPaths.has(path)) {
-    thread.atExit = after => moveOn(thread, after.get('rax'))
-    return 'exit'
-  }
-  if (name === 'openat2') return openat2Shown(thread, registers, path) ? 'exit' : undefined
-  const instead = fileInstead(thread, path)
-  if (instead === undefined) return undefined
-  if (name === 'openat' && !isRecorded && openAtOtherPath(thread.process, registers, instead)) return 'go on'
-  return replacePath(thread, registers, asked.path, instead) ? 'exit' : undefined
-}
 
 /**
  * The file that is opened instead lies elsewhere, so rules of openat2 about the way to a file would refuse it. The call
@@ -152,4 +137,11 @@ const replacePath = (thread: HeldThread, registers: Registers, register: Registe
   registers.set(register, address)
   thread.atExit = after => after.set(register, asked)
   return true
+}
+
+/** Of `open` and `openat` those are not reported that open something for other purposes than reading alone. */
+export const openingCalls: Treatments = {
+  open: openShown({ path: 'rdi' }),
+  openat: openShown({ path: 'rsi', directory: 'rdi' }),
+  openat2: openShown({ path: 'rsi', directory: 'rdi' }),
 }

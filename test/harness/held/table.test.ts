@@ -2,6 +2,7 @@ import { constants, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { systemCalls, type Treatment } from '../../../harness/hold/calls/system-calls.ts'
 import { filterProgram } from '../../../harness/hold/filter.ts'
+import { treatments } from '../../../harness/hold/filtered.ts'
 import { syscallNumber } from '../../../linux/syscall-number.ts'
 
 const titles: Record<Treatment['kind'], string> = {
@@ -177,4 +178,11 @@ test('mapping stops for code of a file alone, and not for what is shared', () =>
 test('no call takes more than forty instructions', () => {
   const most = Math.max(...Array.from({ length: 500 }, (_, number) => run(number, [1, 1, 1, 1, 1, 1]).steps))
   expect(most).toBeLessThan(40)
+})
+
+test('each held call has a treatment, and no other call has one', () => {
+  const held = Object.keys(systemCalls).filter(name => systemCalls[name as keyof typeof systemCalls].kind === 'held')
+  // The tracer keeps a thread that is about to end.
+  expect(held.filter(name => !(name in treatments))).toEqual(['exit', 'exit_group'])
+  expect(Object.keys(treatments).filter(name => !held.includes(name))).toEqual([])
 })
