@@ -94,7 +94,6 @@ export const emulateInTime = (
       const begun = performance.now()
       const inputs: RecordedStep[] = []
       const source = { config: config.path, system: given, timing, out: options.out, seed, clocksStart }
-      const timesMs: number[] = []
       const written = new OutputFiles(
         place,
         system.nodes.map(({ name }) => name),
@@ -104,7 +103,6 @@ export const emulateInTime = (
           writer.step(step)
           written.append(step.outputs)
         })
-        timesMs.push(step.atMs ?? 0)
         if (step.input !== undefined) inputs.push(step)
         follower?.tell({
           label: step.choice?.label,
@@ -195,7 +193,7 @@ export const emulateInTime = (
         ...(follower?.ended === undefined ? [] : [`the predictor ended before the run: ${follower.ended}`]),
       ]
       cluster.close()
-      const again = { ...timing, timesMs, inputs: actionsOf(inputs) }
+      const again = { ...timing, timesMs: run.timesMs, inputs: actionsOf(inputs) }
       const concluded = violation ? await confirmed(violation, labels, () => (cluster = open(again)), system) : measured
       const came = { ...verdictOf(concluded), seed, hash, notes, repeated: violation !== undefined }
       const told = predictions?.told ?? []

@@ -152,6 +152,11 @@ export class TimedRun implements Run {
     return this.#live.steps
   }
 
+  /** When each step was executed, the start first, ms. */
+  get timesMs(): readonly number[] {
+    return this.#live.timesMs
+  }
+
   get labels(): readonly string[] {
     return this.#live.labels
   }

@@ -65,7 +65,6 @@ export class LiveExecution {
   #untold: RecordedStep | undefined
   #violation: Violation | undefined
   #place: Place | undefined
-  /** When each step was executed, the start first, the untold one not included. */
   readonly #timesMs: number[] = []
   /** The number of steps from which on the next state is marked. */
   #nextPlaceAt = 0
@@ -118,6 +117,11 @@ export class LiveExecution {
 
   enabled(): readonly Choice[] {
     return this.#executor.enabled()
+  }
+
+  /** When each step was executed, the start first, the untold one not included. */
+  get timesMs(): readonly number[] {
+    return this.#timesMs
   }
 
   /** What is needed to execute the run as it was. */

@@ -13,6 +13,8 @@ export interface Story {
   /** Where the live execution diverges from the main one. */
   readonly comparison: Comparison | undefined
   readonly verdict: RecordedVerdict | undefined
+  /** What was predicted from its states, in words. */
+  readonly predictions: ReturnType<typeof predictionsIn>
   /** The step to look at first: the critical transition, else the violating step, else the last. */
   readonly decisive: number
 }
@@ -20,7 +22,8 @@ export interface Story {
 export const storyOf = (main: ShownExecution, live: ShownExecution | undefined): Story => {
   const verdict = verdictOf(main.trace)
   const decisive = Math.min(verdict?.criticalTransition?.step ?? main.end, main.end)
-  return { main, live, comparison: live && compare(main, live), verdict, decisive }
+  const comparison = live && compare(main, live)
+  return { main, live, comparison, verdict, predictions: predictionsIn(main.trace), decisive }
 }
 
 /** The search's verdict on the execution, if the trace ends with one. */
@@ -54,7 +57,7 @@ export const badgesOf = (story: Story, step: number): Badge[] => {
   } else if (verdict?.verdict === 'violated' && step === decisive)
     add('bad', verdict.property ? `violates ${verdict.property}` : `${verdict.kind}`)
   for (const { kind, node } of main.steps[step]!.findings) add('bad', `${kind} of ${node}`)
-  for (const prediction of predictionsIn(main.trace)) if (prediction.step === step) add('plain', prediction.said)
+  for (const prediction of story.predictions) if (prediction.step === step) add('plain', prediction.said)
   if (step === comparison?.firstDifference && step !== decisive) add('plain', 'first difference')
   return [...badges, ...valueBadges(story, main, step), ...answerBadges(main, step)]
 }
