@@ -33,7 +33,7 @@ import {
 } from './command/values.ts'
 import { askForPrograms, programsOf } from './config/ask-programs.ts'
 import { findConfig } from './config/find-config.ts'
-import type { Program } from './config/first-config.ts'
+import type { AskedProgram } from './config/first-config.ts'
 import { initFromCompose, initFromPrograms } from './config/init.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './config/load-config.ts'
 import type { RunOptions } from './emulate/settings.ts'
@@ -99,7 +99,7 @@ interface RepeatArguments {
 }
 
 interface InitArguments {
-  readonly node?: readonly Program[]
+  readonly node?: readonly AskedProgram[]
   readonly json?: boolean
 }
 

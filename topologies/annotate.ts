@@ -1,9 +1,9 @@
 import { seededRandom, type UniformRandom } from './random.ts'
 import {
   type LinkClass,
+  type NodeRole,
   type Pipe,
   pipesOf,
-  type Role,
   type Topology,
   type TopologyNode,
   type Ways,
@@ -56,7 +56,7 @@ export const annotate = (
 }
 
 /** Distance from the core. */
-const remoteness: Readonly<Record<Role, number>> = { transit: 0, stub: 1, client: 2 }
+const remoteness: Readonly<Record<NodeRole, number>> = { transit: 0, stub: 1, client: 2 }
 
 const annotated = (ways: Ways, annotation: Annotation, isUp: boolean, random: UniformRandom): Ways => {
   const { there, back } = pipesOf(ways)

@@ -1,9 +1,9 @@
-import { classOf, degreesOf, type Link, type Role, type Topology, type TopologyNode } from './topology.ts'
+import { classOf, degreesOf, type Link, type NodeRole, type Topology, type TopologyNode } from './topology.ts'
 
 /** A topology with only what its file says. */
 export interface Unclassified {
   readonly name?: string
-  readonly nodes: readonly (Omit<TopologyNode, 'role'> & { readonly role?: Role })[]
+  readonly nodes: readonly (Omit<TopologyNode, 'role'> & { readonly role?: NodeRole })[]
   readonly links: readonly (Omit<Link, 'class'> & { readonly class?: Link['class'] })[]
 }
 

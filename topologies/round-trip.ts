@@ -1,13 +1,13 @@
 import { TopologyError } from './error.ts'
 import { sample, seededRandom } from './random.ts'
-import { collapse, type Route } from './routes.ts'
+import { collapse, type RouteBetween } from './routes.ts'
 import { type Pipe, stubsOf, type Topology, type Ways } from './topology.ts'
 
 /**
  * Routes between the ends of a topology: its clients, else its stubs, else all nodes. Of more than 100, a fixed random
  * sample is used. Throws a `TopologyError` if there are fewer than two ends, or no path between some.
  */
-export const routesBetweenEnds = (topology: Topology): Route[] => {
+export const routesBetweenEnds = (topology: Topology): RouteBetween[] => {
   const ends = endsOf(topology)
   if (ends.length < 2) throw new TopologyError('expected at least two nodes to go between, found one')
   return collapse(topology, sample(seededRandom(1), ends, endsMax))
@@ -23,7 +23,7 @@ const endsOf = (topology: Topology): string[] => {
 }
 
 /** In milliseconds, over ordered pairs: there by one route and back by the other. */
-export const meanRoundTrip = (routes: readonly Route[]): number =>
+export const meanRoundTrip = (routes: readonly RouteBetween[]): number =>
   (2 * routes.reduce((sum, { delayMs }) => sum + delayMs, 0)) / routes.length
 
 /**

@@ -3,7 +3,7 @@ import { TopologyError } from './error.ts'
 import { type Pipe, pipesOf, type Topology } from './topology.ts'
 
 /** The path of least delay between two nodes, as a single pipe. */
-export interface Route extends Pipe {
+export interface RouteBetween extends Pipe {
   readonly from: string
   readonly to: string
   /** Number of links on the path. */
@@ -15,7 +15,7 @@ export interface Route extends Pipe {
  * bandwidth, queue and cross traffic are those of the narrowest link, and a packet is lost if any link loses it. Throws a
  * `TopologyError` for an unknown node, and for a pair without a path.
  */
-export const collapse = (topology: Topology, ends: readonly string[]): Route[] =>
+export const collapse = (topology: Topology, ends: readonly string[]): RouteBetween[] =>
   betweenAll(topology, ends, (way, from, to) => ({ from, to, hops: way.length, ...inSeries(pipesIn(way)) }))
 
 /** The path of least delay as the pipes that a packet passes one after another. */

@@ -9,7 +9,7 @@ export interface Topology {
 export interface TopologyNode {
   /** Unique in its topology. */
   readonly id: string
-  readonly role: Role
+  readonly role: NodeRole
   /** Place on the plane, x and y, or longitude and latitude; in no unit, for delays are what counts. */
   readonly at?: readonly [x: number, y: number]
   /** For people. */
@@ -22,7 +22,7 @@ export interface TopologyNode {
  * `transit` carries what others send, `stub` is a place at the edge where clients may be, `client` is a machine that runs
  * a node of the service.
  */
-export type Role = 'transit' | 'stub' | 'client'
+export type NodeRole = 'transit' | 'stub' | 'client'
 
 /** ModelNet's classes of links (Vahdat et al., OSDI 2002), by the roles of their ends. */
 export type LinkClass = 'client-stub' | 'stub-stub' | 'stub-transit' | 'transit-transit'
@@ -77,7 +77,7 @@ export const disciplines = ['droptail', 'red', 'codel'] as const satisfies reado
 /** A queue of packets has room for each in memory; no router has as much. */
 export const queuePacketsMax = 100_000
 
-export const roles = ['transit', 'stub', 'client'] as const satisfies readonly Role[]
+export const roles = ['transit', 'stub', 'client'] as const satisfies readonly NodeRole[]
 
 export const linkClasses = [
   'client-stub',
@@ -87,7 +87,7 @@ export const linkClasses = [
 ] as const satisfies readonly LinkClass[]
 
 /** The class of a link between nodes of these roles; a client's is always `client-stub`. */
-export const classOf = (one: Role, other: Role): LinkClass => {
+export const classOf = (one: NodeRole, other: NodeRole): LinkClass => {
   if (one === 'client' || other === 'client') return 'client-stub'
   if (one !== other) return 'stub-transit'
   return one === 'stub' ? 'stub-stub' : 'transit-transit'

@@ -10,7 +10,7 @@ export interface Offered {
 }
 
 /** A running campaign as Redis stores it. */
-export interface Campaign {
+export interface ListedCampaign {
   readonly id: string
   readonly systems: readonly Offered[]
   /** A worker that has not renewed the lock of its job for this long loses the job. */
@@ -29,7 +29,7 @@ export const queueOf = (id: string) => `lastnail-${id}`
 const seconds = 120
 export const heartbeatMs = 5_000
 
-export const announce = async (redis: Redis, campaign: Campaign): Promise<void> => {
+export const announce = async (redis: Redis, campaign: ListedCampaign): Promise<void> => {
   await redis.sadd(index, campaign.id)
   await redis.set(keyOf(campaign.id), JSON.stringify(campaign), 'EX', seconds)
 }
@@ -49,12 +49,12 @@ export const sweep = async (redis: Redis, id: string): Promise<void> => {
 }
 
 /** The running campaigns. */
-export const campaigns = async (redis: Redis): Promise<Campaign[]> => {
-  const found: Campaign[] = []
+export const campaigns = async (redis: Redis): Promise<ListedCampaign[]> => {
+  const found: ListedCampaign[] = []
   for (const id of await redis.smembers(index)) {
     const text = await redis.get(keyOf(id))
     if (text === null) await redis.srem(index, id)
-    else found.push(JSON.parse(text) as Campaign)
+    else found.push(JSON.parse(text) as ListedCampaign)
   }
   return found
 }

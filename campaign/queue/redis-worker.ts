@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'bullmq'
 import { Redis } from 'ioredis'
-import { type Campaign, campaigns, differenceIn, heartbeatMs, queueOf, report, sweep } from './campaigns.ts'
+import { campaigns, differenceIn, heartbeatMs, type ListedCampaign, queueOf, report, sweep } from './campaigns.ts'
 import type { Performers } from './engine.ts'
 import { encode, type Job } from './job.ts'
 import { redisConnectionOf } from './redis.ts'
@@ -54,7 +54,7 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
     redis.disconnect()
   }
 
-  async function keepUp(all: readonly Campaign[], known: Map<string, Joined>): Promise<void> {
+  async function keepUp(all: readonly ListedCampaign[], known: Map<string, Joined>): Promise<void> {
     for (const [id, here] of known) {
       if (all.some(each => each.id === id)) continue
       known.delete(id)
@@ -71,7 +71,7 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
     }
   }
 
-  async function join(campaign: Campaign): Promise<Joined> {
+  async function join(campaign: ListedCampaign): Promise<Joined> {
     const refused = await difference(campaign)
     if (refused !== undefined) {
       onLine(`takes nothing of campaign ${campaign.id}: ${refused}`)
@@ -106,7 +106,7 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
   }
 
   /** Why this machine may not take jobs: its programs differ, so its results would. */
-  async function difference({ systems }: Campaign): Promise<string | undefined> {
+  async function difference({ systems }: ListedCampaign): Promise<string | undefined> {
     for (const { config, programs } of systems) {
       const found = await programsOf(config).catch((error: Error) => error)
       if (found instanceof Error) return `${config}: ${found.message}`

@@ -8,7 +8,7 @@ import { readSchedule, writeSchedule } from './file.ts'
 import type { KeptFinding, Schedule } from './schedule.ts'
 
 /** A finding, before it is known whether it is new. */
-export type Found = Omit<Schedule, 'format' | 'bucket' | 'found'>
+export type FoundSchedule = Omit<Schedule, 'format' | 'bucket' | 'found'>
 
 export interface Kept {
   readonly path: string
@@ -23,7 +23,7 @@ export interface Kept {
  * @throws UsageError if the directory cannot be written, or contains a file that is not a schedule; nothing is
  * overwritten
  */
-export const keep = (directory: string, found: Found, finding: KeptFinding): Kept => {
+export const keep = (directory: string, found: FoundSchedule, finding: KeptFinding): Kept => {
   makeDirectory(directory)
   const bucket = bucketOf(found)
   const known = schedulesIn(directory).find(
@@ -94,7 +94,7 @@ const unusedPath = (name: string): string => {
 /** How much of a property's name is in the name of its file. File systems allow 255 bytes. */
 const nameLengthMax = 100
 
-const nameOf = ({ property, kind }: Found): string =>
+const nameOf = ({ property, kind }: FoundSchedule): string =>
   (property ?? kind)
     .slice(0, nameLengthMax)
     .replaceAll(/[^\w.-]/g, '-')

@@ -2,12 +2,12 @@ import { createInterface } from 'node:readline'
 import { InvalidArgumentError } from 'commander'
 import { UsageError } from '../../checker/system/errors.ts'
 import { wordsOf } from '../../docker/compose/words.ts'
-import type { Program } from './first-config.ts'
+import type { AskedProgram } from './first-config.ts'
 
 const portMax = 65_535
 
 /** Parses `NAME=COMMAND` or `NAME:PORT,PORT=COMMAND`, as commander calls it. */
-export const programOf = (text: string): Program => {
+export const programOf = (text: string): AskedProgram => {
   const [, name, ports = '', command] = /^([^=:]+)(?::([^=]*))?=(.*)$/s.exec(text) ?? []
   if (name === undefined || command === undefined)
     throw new InvalidArgumentError("expected a node such as 'web:8080=node web.js' or 'worker=python3 worker.py'.")
@@ -15,7 +15,10 @@ export const programOf = (text: string): Program => {
 }
 
 /** Parses an option that may be repeated: each use adds a program. */
-export const programsOf = (text: string, before: readonly Program[] = []): Program[] => [...before, programOf(text)]
+export const programsOf = (text: string, before: readonly AskedProgram[] = []): AskedProgram[] => [
+  ...before,
+  programOf(text),
+]
 
 const commandOf = (text: string): string[] => {
   let words: string[]
@@ -42,7 +45,7 @@ const portsOf = (text: string): number[] =>
  *
  * @throws UsageError if there is no terminal, or no program was named
  */
-export const askForPrograms = async (): Promise<readonly Program[]> => {
+export const askForPrograms = async (): Promise<readonly AskedProgram[]> => {
   if (!process.stdin.isTTY)
     throw new UsageError(
       "expected a compose file, or a node for each process: lastnail init --node 'web:8080=node web.js' --node 'worker=python3 worker.py'",
@@ -73,7 +76,7 @@ export const askForPrograms = async (): Promise<readonly Program[]> => {
       }
     }
   }
-  const programs: Program[] = []
+  const programs: AskedProgram[] = []
   try {
     process.stderr.write('One node for each process of the system.\n')
     for (;;) {

@@ -2,7 +2,7 @@ import { faultKinds } from '../../checker/happening/kinds.ts'
 import { quoted } from '../../report/model/quoted.ts'
 
 /** A program that becomes a node. */
-export interface Program {
+export interface AskedProgram {
   readonly name: string
   readonly command: readonly string[]
   /** TCP ports on which it listens. */
@@ -24,7 +24,7 @@ ${rest(nodes[0]!, 8080)}`
 /** The same for programs of this machine. */
 export const configForPrograms = (
   name: string,
-  programs: readonly Program[],
+  programs: readonly AskedProgram[],
 ) => `import { always, defineSystem } from 'lastnail'
 
 export default defineSystem({
@@ -36,7 +36,7 @@ ${programs.map(nodeLine).join('\n')}
   },
 ${rest(programs[0]!.name, programs[0]!.ports[0] ?? 8080)}`
 
-const nodeLine = ({ name, command, ports }: Program): string => {
+const nodeLine = ({ name, command, ports }: AskedProgram): string => {
   const words = command.map(quoted).join(', ')
   const listens = ports.length === 0 ? '' : `, listens: ${ports.length === 1 ? ports[0] : `[${ports.join(', ')}]`}`
   return `    ${/^[a-z]\w*$/i.test(name) ? name : quoted(name)}: { command: [${words}]${listens} },`

@@ -4,7 +4,7 @@ import { UsageError } from '../../checker/system/errors.ts'
 import { writeWhole } from '../../checker/system/written.ts'
 import { fromCompose } from '../../docker/compose/nodes.ts'
 import { defineSystem, readNodes, resolveSystem } from '../../harness/config/config.ts'
-import { configForCompose, configForPrograms, type Program } from './first-config.ts'
+import { type AskedProgram, configForCompose, configForPrograms } from './first-config.ts'
 
 const fileName = 'lastnail.config.ts'
 
@@ -31,7 +31,7 @@ export const initFromCompose = (composePath: string): string => {
  * @throws ConfigError if a name is not a host name, UsageError if two names are equal or there is a configuration
  * already
  */
-export const initFromPrograms = (directory: string, programs: readonly Program[]): string => {
+export const initFromPrograms = (directory: string, programs: readonly AskedProgram[]): string => {
   const twice = programs.find(({ name }, index) => programs.findIndex(each => each.name === name) !== index)
   if (twice) throw new UsageError(`expected nodes of different names, found two named ${twice.name}`)
   const name = systemName(basename(resolve(directory)))

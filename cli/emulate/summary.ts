@@ -3,7 +3,7 @@ import { counted } from '../../checker/system/brief.ts'
 import type { Run } from '../../harness/emulation/run.ts'
 import { notSteered } from '../../harness/steering/counts.ts'
 import { isOut, type Outage, type PropertyFigures } from '../../harness/timed/measurements.ts'
-import type { PacketCounts } from '../../proxy/forwarding/counters.ts'
+import type { ForwardedCounts } from '../../proxy/forwarding/counters.ts'
 import { timerMsMax } from '../command/values.ts'
 import type { FilterTimes, Predicted } from './predictions.ts'
 import type { FoundBesides, Searched } from './search-besides.ts'
@@ -72,7 +72,7 @@ export interface RunSummary {
     readonly callsPerSecond: number
     readonly latency: Quantiles | undefined
   }[]
-  readonly packets: PacketCounts
+  readonly packets: ForwardedCounts
   /** Violations that were predicted. */
   readonly predicted: number
   /** What was done because of predictions. */

@@ -1,4 +1,4 @@
-import type { PacketCounts } from '../../proxy/forwarding/counters.ts'
+import type { ForwardedCounts } from '../../proxy/forwarding/counters.ts'
 import type { ClientCall, ExecResult } from '../config/config.ts'
 import type { SteeringCounts } from '../steering/counts.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
@@ -19,7 +19,7 @@ export interface Run {
   /** All client calls, and those that have ended. */
   readonly calls: readonly Pick<ClientCall, 'client'>[]
   readonly timed: readonly EndedCall[]
-  readonly counts: PacketCounts
+  readonly counts: ForwardedCounts
   /** Undefined if the run is not steered. */
   readonly steering?: SteeringCounts | undefined
   /** Undefined if nothing is predicted. `behindMs`: by how much the predictor is behind the run. */

@@ -4,7 +4,7 @@ import type { Violation } from '../../checker/cells/violation.ts'
 import { due } from '../../checker/choosers/due.ts'
 import { BudgetSpent } from '../../checker/system/budget.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
-import type { PacketCounts } from '../../proxy/forwarding/counters.ts'
+import type { ForwardedCounts } from '../../proxy/forwarding/counters.ts'
 import type { VisitorListener } from '../clients/visitors.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ExecResult, ResolvedSystem } from '../config/config.ts'
@@ -134,7 +134,7 @@ export class TimedRun implements Run {
     return this.#cluster.notReady
   }
 
-  get counts(): PacketCounts {
+  get counts(): ForwardedCounts {
     return this.#cluster.packets
   }
 

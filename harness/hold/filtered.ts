@@ -11,7 +11,7 @@ import { fixPort } from './calls/ports.ts'
 import { resourceCalls } from './calls/resources.ts'
 import { socketCalls } from './calls/socket-timeouts.ts'
 import { CLONE_UNTRACED, familiesOfTheMachine, systemCalls } from './calls/system-calls.ts'
-import { answerWith, type Resumption, type Treat, type Treatments } from './calls/treatment.ts'
+import { answerWith, type Continuation, type Treat, type Treatments } from './calls/treatment.ts'
 import { fileTimeCalls } from './files/file-times.ts'
 import { openingCalls } from './files/shown-files.ts'
 import { refusal } from './filter.ts'
@@ -24,7 +24,7 @@ import { timerCalls } from './kernel-timers.ts'
  *
  * @param isRecorded whether every call is seen, as the program makes it
  */
-export const enterCall = (thread: HeldThread, registers: Registers, isRecorded: boolean): Resumption => {
+export const enterCall = (thread: HeldThread, registers: Registers, isRecorded: boolean): Continuation => {
   try {
     return treat(thread, registers, isRecorded)
   } catch (error) {
@@ -38,7 +38,7 @@ export const enterCall = (thread: HeldThread, registers: Registers, isRecorded: 
 const isBadAddress = (error: unknown): boolean =>
   error instanceof RangeError || (error as NodeJS.ErrnoException).code === 'EIO'
 
-const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): Resumption => {
+const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): Continuation => {
   const number = registers.get('origRax')
   const name = syscallName(number)
   const treated = name && treatments[name]

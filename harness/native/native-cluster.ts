@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../checker/system/errors.ts'
 import { endConnections, hasPeer } from '../../linux/tcp-table.ts'
 import { setOffloads } from '../../linux/tun.ts'
-import type { PacketCounts } from '../../proxy/forwarding/counters.ts'
+import type { ForwardedCounts } from '../../proxy/forwarding/counters.ts'
 import { treatsAllAlike } from '../../proxy/forwarding/pipe.ts'
 import { Plane } from '../../proxy/forwarding/plane.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
@@ -88,7 +88,7 @@ export class NativeCluster {
     return this.#plane.failed
   }
 
-  get counts(): PacketCounts {
+  get counts(): ForwardedCounts {
     return this.#plane.counts
   }
 

@@ -3,12 +3,12 @@ export const packetKinds = ['forwarded', 'bytes', 'lost', 'overflowed', 'cut', '
 export type Kind = (typeof packetKinds)[number]
 
 /** Sums over all hosts since the start. */
-export type PacketCounts = Readonly<Record<Kind, number>>
+export type ForwardedCounts = Readonly<Record<Kind, number>>
 
 export const newCounters = (): Float64Array =>
   new Float64Array(new SharedArrayBuffer(packetKinds.length * Float64Array.BYTES_PER_ELEMENT))
 
 export const indexOfKind = Object.fromEntries(packetKinds.map((kind, index) => [kind, index])) as Record<Kind, number>
 
-export const countsOf = (counters: Float64Array): PacketCounts =>
+export const countsOf = (counters: Float64Array): ForwardedCounts =>
   Object.fromEntries(packetKinds.map((kind, index) => [kind, counters[index]!])) as Record<Kind, number>

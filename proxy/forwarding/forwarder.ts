@@ -1,6 +1,6 @@
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { countsOf, newCounters, type PacketCounts } from './counters.ts'
+import { countsOf, type ForwardedCounts, newCounters } from './counters.ts'
 import type { ForwardingPlan, HostWayChange, PipeChange } from './plan.ts'
 import type { RouterOrder, ThreadData } from './thread.ts'
 import { closeWake, newWake, wake } from './wake.ts'
@@ -44,7 +44,7 @@ export class Forwarder {
     return this.#failed
   }
 
-  get counts(): PacketCounts {
+  get counts(): ForwardedCounts {
     return countsOf(this.#counters)
   }
 

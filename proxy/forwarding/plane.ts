@@ -1,4 +1,4 @@
-import type { PacketCounts } from './counters.ts'
+import type { ForwardedCounts } from './counters.ts'
 import { Forwarder } from './forwarder.ts'
 import type { ForwardingPlan, HostWayChange, PipeChange } from './plan.ts'
 import { Switch, type SwitchedHost } from './switch.ts'
@@ -41,7 +41,7 @@ export class Plane {
     return this.#router.failed
   }
 
-  get counts(): PacketCounts {
+  get counts(): ForwardedCounts {
     const { counts } = this.#router
     const direct = this.#switch?.counts ?? { forwarded: 0, bytes: 0 }
     return { ...counts, forwarded: counts.forwarded + direct.forwarded, bytes: counts.bytes + direct.bytes }

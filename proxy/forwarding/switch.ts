@@ -3,7 +3,7 @@ import { parseAddress } from '../../linux/address.ts'
 import { NetworkNamespace } from '../../linux/namespace.ts'
 import { Netlink } from '../../linux/netlink.ts'
 import { interfaceName } from '../../linux/tun.ts'
-import type { PacketCounts } from './counters.ts'
+import type { ForwardedCounts } from './counters.ts'
 
 export interface SwitchedHost {
   /** The namespace has a TUN device. */
@@ -54,7 +54,7 @@ export class Switch {
   }
 
   /** Sums over all hosts since the start. */
-  get counts(): Pick<PacketCounts, 'forwarded' | 'bytes'> {
+  get counts(): Pick<ForwardedCounts, 'forwarded' | 'bytes'> {
     const devices = this.#namespace.run(() => readFileSync('/proc/thread-self/net/dev', 'latin1'))
     const received = [...devices.matchAll(/^ *host\d+: *(\d+) +(\d+)/gm)]
     const forwarded = sum(received.map(([, , packets]) => Number(packets)))

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Found, keep, schedulesIn } from '../../campaign/schedules/corpus.ts'
+import { type FoundSchedule, keep, schedulesIn } from '../../campaign/schedules/corpus.ts'
 
 let directory: string
 beforeEach(() => {
@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }))
 
 const finding = { at: '2026-01-01T00:00:00Z', commit: null }
-const found = (system: string, property = 'oneLeader'): Found => ({
+const found = (system: string, property = 'oneLeader'): FoundSchedule => ({
   system,
   config: '../lastnail.config.ts',
   property,

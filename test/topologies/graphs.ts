@@ -4,7 +4,7 @@ import { classified } from '../../topologies/roles.ts'
 import {
   type Pipe,
   queuePacketsMax,
-  type Role,
+  type NodeRole,
   type Topology,
   type TopologyNode,
   type Ways,
@@ -60,7 +60,7 @@ const node = (id: string): fc.Arbitrary<TopologyNode> =>
   fc.record(
     {
       id: fc.constant(id),
-      role: fc.constantFrom<Role>('transit', 'stub', 'client'),
+      role: fc.constantFrom<NodeRole>('transit', 'stub', 'client'),
       at: fc.tuple(coordinate, coordinate),
       label: word.filter(label => label !== id),
       access: bandwidths(),

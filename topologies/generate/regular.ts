@@ -1,4 +1,4 @@
-import { classOf, type Link, type Role, type Topology, type TopologyNode } from '../topology.ts'
+import { classOf, type Link, type NodeRole, type Topology, type TopologyNode } from '../topology.ts'
 import { checkCount } from './count.ts'
 import { onCircle, type PlanePoint, planeSide } from './plane.ts'
 
@@ -49,9 +49,9 @@ const nodesMax = 1000
 const outer = planeSide * 0.45
 const inner = planeSide * 0.2
 
-const node = (id: string, role: Role, at: PlanePoint): TopologyNode => ({ id, role, at })
+const node = (id: string, role: NodeRole, at: PlanePoint): TopologyNode => ({ id, role, at })
 
-const ring = (role: Role, count: number, radius: number, turn = 0) =>
+const ring = (role: NodeRole, count: number, radius: number, turn = 0) =>
   Array.from({ length: count }, (_, index) =>
     node(`${role[0]}${index + 1}`, role, onCircle(index + turn, count, radius)),
   )

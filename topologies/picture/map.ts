@@ -1,5 +1,5 @@
 import { onCircle, type PlanePoint } from '../generate/plane.ts'
-import { type LinkClass, linkClasses, type Role, roles, type Topology } from '../topology.ts'
+import { type LinkClass, linkClasses, type NodeRole, roles, type Topology } from '../topology.ts'
 import { element } from '../xml.ts'
 import { panelSide, pointOf, text } from './panel.ts'
 
@@ -14,7 +14,7 @@ export const drawMap = (topology: Topology): string[] => {
       const [from, to] = [points.get(link.from), points.get(link.to)]
       return link.class === linkClass && from && to ? [`M${from}L${to}`] : []
     })
-  const dots = (role: Role) =>
+  const dots = (role: NodeRole) =>
     topology.nodes.flatMap(node => {
       const point = points.get(node.id)
       return node.role === role && point ? [`M${point}h0`] : []
@@ -41,8 +41,8 @@ const linkColours: Readonly<Record<LinkClass, string>> = {
   'stub-transit': '#999999',
   'transit-transit': '#56b4e9',
 }
-const roleColours: Readonly<Record<Role, string>> = { transit: '#0072b2', stub: '#d55e00', client: '#009e73' }
-const dotSizes: Readonly<Record<Role, number>> = { transit: 3, stub: 2, client: 5 }
+const roleColours: Readonly<Record<NodeRole, string>> = { transit: '#0072b2', stub: '#d55e00', client: '#009e73' }
+const dotSizes: Readonly<Record<NodeRole, number>> = { transit: 3, stub: 2, client: 5 }
 
 const legend = ({ nodes }: Topology) => {
   const present = roles.filter(role => nodes.some(node => node.role === role))

@@ -1,11 +1,11 @@
 import { meanRoundTrip, routesBetweenEnds } from '../round-trip.ts'
-import type { Role, Topology } from '../topology.ts'
+import type { NodeRole, Topology } from '../topology.ts'
 import { type Degrees, summariseDegrees } from './degrees.ts'
 
 /** What one wants to know about a topology before using it. */
 export interface Summary {
   readonly name: string | null
-  readonly nodes: Readonly<Record<Role, number>>
+  readonly nodes: Readonly<Record<NodeRole, number>>
   readonly links: number
   readonly degrees: Degrees
   readonly routes: {
@@ -18,7 +18,7 @@ export interface Summary {
 
 /** Throws a `TopologyError` if there is no path between some of the ends. */
 export const summarise = (topology: Topology): Summary => {
-  const count = (role: Role) => topology.nodes.filter(node => node.role === role).length
+  const count = (role: NodeRole) => topology.nodes.filter(node => node.role === role).length
   const routes = routesBetweenEnds(topology)
   const hops = routes.map(route => route.hops)
   const delayTo = new Map(routes.map(({ from, to, delayMs }) => [JSON.stringify([from, to]), delayMs]))

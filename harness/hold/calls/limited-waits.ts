@@ -7,14 +7,14 @@ import type { HeldProcess, HeldThread, LimitedWait } from '../held/held-node.ts'
 import { interruptedResults } from '../held/interrupted.ts'
 import { countPoll, isPoll, pollAgain, pollsInVain } from './polls.ts'
 import { receiveWaitedFor } from './posix-timer.ts'
-import { answerWith, type Resumption, restart, type Treatments, timespec } from './treatment.ts'
+import { answerWith, type Continuation, restart, type Treatments, timespec } from './treatment.ts'
 
 /** Calls that wait for a limited time. The process waits without limit, and a choice lets its time-out come. */
 
 /** Go's monitor sleeps at most this long while it watches the others, and longer while all of them sleep. */
 const longestNap = 11 * millisecond
 
-const beginWait = (thread: HeldThread, registers: Registers, kind: WaitKind): Resumption | number | undefined => {
+const beginWait = (thread: HeldThread, registers: Registers, kind: WaitKind): Continuation | number | undefined => {
   const { process } = thread
   const number = registers.get('origRax')
   const resumed = takeUp(thread, registers)
@@ -51,7 +51,7 @@ const takeUp = (thread: HeldThread, registers: Registers): Nanoseconds | undefin
 }
 
 /** The time ends before the wait begins, so the call checks once and returns. */
-const lookOnly = (thread: HeldThread, registers: Registers, kind: WaitKind): Resumption | number => {
+const lookOnly = (thread: HeldThread, registers: Registers, kind: WaitKind): Continuation | number => {
   if (kind.forever !== undefined) {
     thread.process.node.countLook(thread)
     return kind.timedOut
@@ -132,7 +132,7 @@ const writeRemaining = ({ process }: HeldThread, address: number, wait: LimitedW
 }
 
 /** Without a time-out, a signal that is waited for may still be that of a timer. */
-const waitForSignal = (thread: HeldThread, registers: Registers): Resumption | number | undefined => {
+const waitForSignal = (thread: HeldThread, registers: Registers): Continuation | number | undefined => {
   if (registers.get('rdx') !== 0) return beginWait(thread, registers, waitKinds.rt_sigtimedwait!)
   thread.atExit = after => {
     if (after.get('rax') > 0) receiveWaitedFor(thread, after.get('rsi'))

@@ -7,7 +7,7 @@ import type { HeldThread } from '../held/held-node.ts'
  * How a thread goes on from a call that the filter stopped. `exit`: it must be stopped again at the call's exit. `nap`:
  * resumed once every other thread of the node waits. `yield`: others go first, whatever their rank.
  */
-export type Resumption = 'go on' | 'exit' | 'nap' | 'yield'
+export type Continuation = 'go on' | 'exit' | 'nap' | 'yield'
 
 /**
  * Treats a call at its filter stop: a number is its result, and the kernel does not make it; undefined lets the kernel
@@ -20,7 +20,7 @@ export type Treat = (
   registers: Registers,
   name: SyscallName,
   isRecorded: boolean,
-) => Resumption | number | undefined
+) => Continuation | number | undefined
 
 export type Treatments = { readonly [Name in SyscallName]?: Treat }
 
