@@ -2,9 +2,9 @@ import * as fc from 'fast-check'
 import { crossBurstMax, crossProblem } from '../../topologies/cross.ts'
 import { classified } from '../../topologies/roles.ts'
 import {
+  type NodeRole,
   type Pipe,
   queuePacketsMax,
-  type NodeRole,
   type Topology,
   type TopologyNode,
   type Ways,
