@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { parseEnv } from 'node:util'
+import type { Document } from 'yaml'
 import type { z } from 'zod'
 import { ConfigError } from '../../harness/config/config.ts'
-import { interpolate } from './interpolate.ts'
+import { interpolate, type Variables } from './interpolate.ts'
 import { type Compose, composeSchema } from './schema.ts'
 
 const require = createRequire(import.meta.url)
@@ -15,6 +18,8 @@ export type FieldPath = readonly PropertyKey[]
 /** A parsed compose file. */
 export interface ComposeFile {
   readonly content: Compose
+  /** The variables that it was read with. */
+  readonly variables: Variables
   /** A message about a place in the file, with its line. */
   problem(place: FieldPath, message: string): string
 }
@@ -28,28 +33,67 @@ export const readComposeFile = (path: string): ComposeFile => {
   if (document.errors.length > 0)
     throw new ConfigError(document.errors.map(({ message, pos }) => `${at(pos[0])}: ${message.split('\n')[0]}`))
 
+  const variables = variablesFor(path)
+  const unset: string[] = []
   visit(document, {
     Scalar: (_, scalar) => {
       if (typeof scalar.value !== 'string') return
       try {
-        scalar.value = interpolate(scalar.value, process.env)
+        scalar.value = interpolate(scalar.value, variables)
       } catch (error) {
-        throw new ConfigError([`${at(scalar.range![0])}: ${(error as Error).message}`])
+        unset.push(`${at(scalar.range![0])}: ${(error as Error).message}`)
       }
     },
   })
 
   const problem = (place: FieldPath, message: string) =>
     `${at(offsetOf(document.contents, place))}: ${place.map(String).join('.') || 'the file'}: ${message}`
-  const checked = composeSchema.safeParse(contentOf(document, path))
-  if (!checked.success) throw new ConfigError(checked.error.issues.flatMap(issue => problemsOf(issue, problem)))
-  return { content: checked.data, problem }
+  const checked = composeSchema.safeParse(withoutExtensions(contentOf(document, path)))
+  const wrong = checked.error?.issues.flatMap(issue => problemsOf(issue, problem)) ?? []
+  if (checked.success && unset.length === 0) return { content: checked.data, variables, problem }
+  throw new ConfigError([...unset, ...wrong])
 }
 
-/** @throws ConfigError if its aliases make it far larger than it is written */
-const contentOf = (document: { toJS(): unknown }, path: string): unknown => {
+/** The variables that a file may name: those of this process, before those of the file `.env` beside it. */
+const variablesFor = (path: string): Variables => ({ ...variablesIn(join(dirname(path), '.env')), ...process.env })
+
+/**
+ * The variables that lines `NAME=value` of a file set; undefined if there is no such file.
+ *
+ * @throws ConfigError if it cannot be read
+ */
+export const variablesIn = (path: string): Variables | undefined => {
   try {
-    return document.toJS()
+    return parseEnv(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    throw new ConfigError([`cannot read the variables in ${path}: ${message}`], { cause })
+  }
+}
+
+/** Fields whose own fields are names that the user chose. */
+const ofNames: ReadonlySet<string> = new Set([
+  ...['services', 'volumes', 'networks', 'secrets', 'configs', 'depends_on'],
+  ...['environment', 'labels', 'annotations', 'extra_hosts', 'driver_opts', 'args', 'sysctls'],
+])
+
+/** Without the fields `x-…`, which the Compose specification leaves to others. */
+const withoutExtensions = (value: unknown, name = ''): unknown => {
+  if (Array.isArray(value)) return value.map(each => withoutExtensions(each))
+  if (typeof value !== 'object' || value === null) return value
+  const isOfNames = ofNames.has(name)
+  const fields = Object.entries(value).filter(([key]) => isOfNames || !key.startsWith('x-'))
+  return Object.fromEntries(fields.map(([key, each]) => [key, withoutExtensions(each, isOfNames ? '' : key)]))
+}
+
+/** Files of a hundred services that share some anchors have thousands; a bomb has millions. */
+const aliasesMax = 100_000
+
+/** @throws ConfigError if its aliases make it far larger than it is written */
+const contentOf = (document: Document, path: string): unknown => {
+  try {
+    return document.toJS({ maxAliasCount: aliasesMax })
   } catch (cause) {
     throw new ConfigError([`${path}: its aliases cannot be resolved: ${uncapitalised((cause as Error).message)}`], {
       cause,

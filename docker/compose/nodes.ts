@@ -6,7 +6,8 @@ import {
   type NodesFile,
   readNodes,
 } from '../../harness/config/config.ts'
-import { type ComposeFile, type FieldPath, readComposeFile } from './file.ts'
+import { type ComposeFile, type FieldPath, readComposeFile, variablesIn } from './file.ts'
+import type { Variables } from './interpolate.ts'
 import { notesOf } from './notes.ts'
 import type { Service } from './schema.ts'
 
@@ -17,30 +18,58 @@ import type { Service } from './schema.ts'
  *
  * @param path relative to the configuration
  */
-export const fromCompose = (path: string): NodesFile => ({
-  [readNodes]: directory => nodesOf(resolve(directory, path)),
+export const fromCompose = (path: string, options: ComposeOptions = {}): NodesFile => ({
+  [readNodes]: directory => nodesOf(resolve(directory, path), options),
 })
 
-const nodesOf = (path: string): DescribedNodes => {
-  const file = readComposeFile(path)
-  const problems = [...imageProblems(file), ...dependencyProblems(file), ...portProblems(file), ...volumeProblems(file)]
+export interface ComposeOptions {
+  /** Services of these profiles are nodes too; by default those that `COMPOSE_PROFILES` names. `*` stands for all. */
+  readonly profiles?: readonly string[] | undefined
+}
+
+const nodesOf = (path: string, options: ComposeOptions): DescribedNodes => {
+  const { file, leftOut } = ofProfiles(readComposeFile(path), options)
+  const problems = [
+    ...imageProblems(file),
+    ...dependencyProblems(file),
+    ...portProblems(file),
+    ...volumeProblems(file),
+    ...givenProblems(file),
+    ...variablesProblems(file, dirname(path)),
+  ]
   if (problems.length > 0) throw new ConfigError(problems)
   const { services } = file.content
-  const nodes = inOrder(services).flatMap(name => nodesOfService(name, services, dirname(path)))
-  return { nodes: Object.fromEntries(nodes), notes: notesOf(path, file.content) }
+  const nodes = inOrder(services).flatMap(name => nodesOfService(name, file, dirname(path)))
+  return { nodes: Object.fromEntries(nodes), notes: [...notesOf(path, file.content), ...leftOut] }
+}
+
+/** The file without the services of profiles that are not chosen, with a line for each of these. */
+const ofProfiles = (file: ComposeFile, { profiles }: ComposeOptions) => {
+  const chosen = profiles ?? file.variables.COMPOSE_PROFILES?.split(',') ?? []
+  const isChosen = ({ profiles: own }: Service) =>
+    own.length === 0 || chosen.includes('*') || own.some(profile => chosen.includes(profile))
+  const all = Object.entries(file.content.services)
+  const leftOut = all
+    .filter(([, service]) => !isChosen(service))
+    .map(([name, { profiles: own }]) =>
+      file.problem(['services', name], `is left out: it belongs to the profile ${own.join(' or ')}`),
+    )
+  const services = Object.fromEntries(all.filter(([, service]) => isChosen(service)))
+  return { file: { ...file, content: { ...file.content, services } }, leftOut }
 }
 
 type Services = Readonly<Record<string, Service>>
 
 const countOf = ({ scale, deploy }: Service): number => scale ?? deploy.replicas ?? 1
 
-const nodesOfService = (name: string, services: Services, directory: string): [string, NodeDefinition][] => {
+const nodesOfService = (name: string, file: ComposeFile, directory: string): [string, NodeDefinition][] => {
+  const { services } = file.content
   const service = services[name]!
   const count = countOf(service)
   const after = Object.entries(service.depends_on).flatMap(([other, { condition }]) =>
     condition === 'service_healthy' ? namesOf(other, countOf(services[other]!)) : [],
   )
-  const definition = { ...definitionOf(service, directory), ...(after.length > 0 && { after }) }
+  const definition = { ...definitionOf(service, file, directory), ...(after.length > 0 && { after }) }
   if (count === 1) return [[name, definition]]
   return namesOf(name, count).map(each => [each, { ...definition, aliases: [name] }])
 }
@@ -49,24 +78,26 @@ const nodesOfService = (name: string, services: Services, directory: string): [s
 const namesOf = (name: string, count: number): string[] =>
   count === 1 ? [name] : Array.from({ length: count }, (_, index) => `${name}-${index + 1}`)
 
-const definitionOf = (service: Service, directory: string): NodeDefinition => {
+const definitionOf = (service: Service, { content, variables }: ComposeFile, directory: string): NodeDefinition => {
   const { environment, healthcheck, deploy } = service
   const limits = deploy.resources?.limits
   return {
     image: service.image,
     command: service.command ?? undefined,
-    env: Object.fromEntries(
-      Object.entries(environment).flatMap(([name, value = ofThisProcess(name)]) =>
-        value === undefined ? [] : [[name, value]],
-      ),
-    ),
+    env: {
+      ...variablesOfFiles(service, directory),
+      ...setAmong(environment, variables),
+    },
     cwd: service.working_dir,
     ...(service.shm_size !== undefined && { limits: { shm: service.shm_size } }),
     healthy: healthcheck?.disable ? undefined : healthcheck?.test,
     container: {
       entrypoint: service.entrypoint ?? undefined,
       user: service.user,
-      volumes: service.volumes.flatMap(volume => volumeText(volume, directory)),
+      volumes: [
+        ...service.volumes.flatMap(volume => volumeText(volume, directory)),
+        ...givenTo(service, content, directory),
+      ],
       tmpfs: [...service.tmpfs, ...service.volumes.flatMap(volume => (isInMemory(volume) ? [volume.target] : []))],
       readOnly: service.read_only,
       memory: service.mem_limit ?? limits?.memory,
@@ -76,7 +107,28 @@ const definitionOf = (service: Service, directory: string): NodeDefinition => {
   }
 }
 
-const ofThisProcess = (name: string) => (Object.hasOwn(process.env, name) ? process.env[name] : undefined)
+/** Variables of a service. One without a value has that of the process, if it has one. */
+const setAmong = (environment: Variables, variables: Variables): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(environment).flatMap(
+      ([name, value = Object.hasOwn(variables, name) ? variables[name] : undefined]) =>
+        value === undefined ? [] : [[name, value]],
+    ),
+  )
+
+const variablesOfFiles = ({ env_file }: Service, directory: string): Record<string, string> =>
+  Object.assign({}, ...env_file.map(({ path }) => variablesIn(resolve(directory, path)) ?? {}))
+
+/** Where secrets and configs are mounted if nothing else is said. */
+const givenAt = { secrets: '/run/secrets/', configs: '/' } as const
+
+const givenTo = (service: Service, content: ComposeFile['content'], directory: string): string[] =>
+  (['secrets', 'configs'] as const).flatMap(kind =>
+    service[kind].map(({ source, target = source }) => {
+      const place = target.startsWith('/') ? target : `${givenAt[kind]}${target}`
+      return `${resolve(directory, content[kind][source]!.file)}:${place}:ro`
+    }),
+  )
 
 type Volume = Service['volumes'][number]
 
@@ -112,7 +164,31 @@ const eachService = (
   )
 
 const imageProblems = (file: ComposeFile) =>
-  eachService(file, ({ image }, _, at) => (image === undefined ? [at(['image'], 'expected the name of an image')] : []))
+  eachService(file, ({ image, build }, _, at) => {
+    if (image !== undefined) return []
+    const built = build === undefined ? '' : ' that was built: nothing is built here'
+    return [at(['image'], `expected the name of an image${built}`)]
+  })
+
+const givenProblems = (file: ComposeFile) =>
+  eachService(file, (service, _, at) =>
+    (['secrets', 'configs'] as const).flatMap(kind =>
+      service[kind].flatMap(({ source }, index) =>
+        Object.hasOwn(file.content[kind], source)
+          ? []
+          : [at([kind, index], `expected one of the file’s ${kind}, found none named ${source}`)],
+      ),
+    ),
+  )
+
+const variablesProblems = (file: ComposeFile, directory: string) =>
+  eachService(file, ({ env_file }, _, at) =>
+    env_file.flatMap(({ path, required }) =>
+      required && variablesIn(resolve(directory, path)) === undefined
+        ? [at(['env_file'], `expected a file of variables, found no ${path}`)]
+        : [],
+    ),
+  )
 
 const dependencyProblems = (file: ComposeFile) => {
   const { services } = file.content

@@ -48,6 +48,44 @@ const environment = z
   )
   .default({})
 
+const envFileExpected = 'expected files of variables: a path, or a list of paths or { path, required }'
+const envFiles = z
+  .union(
+    [
+      text.transform(path => [{ path, required: true }]),
+      z.array(
+        z.union([
+          z.string().transform(path => ({ path, required: true })),
+          z.strictObject({
+            path: z.string(),
+            required: z.boolean().default(true),
+            format: z.literal('raw').optional(),
+          }),
+        ]),
+      ),
+    ],
+    { error: envFileExpected },
+  )
+  .default([])
+
+const givenExpected = 'expected names, or objects of { source, target }'
+/** What is mounted in a container: a secret or a config. */
+const given = z
+  .array(
+    z.union([
+      z.string().transform(source => ({ source, target: undefined })),
+      z.strictObject({
+        source: z.string(),
+        target: z.string().optional(),
+        uid: z.unknown().optional(),
+        gid: z.unknown().optional(),
+        mode: z.unknown().optional(),
+      }),
+    ]),
+    { error: givenExpected },
+  )
+  .default([])
+
 const dependencyExpected = 'expected services: a list of names, or an object of { condition }'
 const dependsOn = z
   .union(
@@ -146,6 +184,10 @@ const service = z.strictObject(
     command: words.nullish(),
     entrypoint: words.nullish(),
     environment,
+    env_file: envFiles,
+    profiles: z.array(z.string(), { error: 'expected names of profiles' }).default([]),
+    secrets: given,
+    configs: given,
     depends_on: dependsOn,
     ports: z.array(port, { error: 'expected a list of ports' }).default([]),
     volumes: z.array(volume, { error: 'expected a list of volumes' }).default([]),
@@ -177,16 +219,35 @@ const service = z.strictObject(
         { error: issue => unsupported(issue, 'expected { replicas, resources }') },
       )
       .default({}),
+    annotations: accepted,
+    attach: accepted,
+    build: accepted,
     container_name: accepted,
+    cpu_count: accepted,
+    cpu_percent: accepted,
+    cpu_shares: accepted,
+    cpu_period: accepted,
+    cpu_quota: accepted,
+    cpus: accepted,
+    cpuset: accepted,
+    develop: accepted,
     expose: accepted,
     hostname: accepted,
     init: accepted,
     labels: accepted,
     logging: accepted,
+    mem_reservation: accepted,
+    mem_swappiness: accepted,
+    memswap_limit: accepted,
     networks: accepted,
+    oom_score_adj: accepted,
+    platform: z.enum(['linux', 'linux/amd64', 'linux/x86_64'], { error: "expected 'linux/amd64'" }).optional(),
     restart: accepted,
+    stdin_open: accepted,
     stop_grace_period: accepted,
     stop_signal: accepted,
+    tty: accepted,
+    ulimits: accepted,
   },
   { error: issue => unsupported(issue, 'expected a service: { image, … }') },
 )
@@ -207,6 +268,17 @@ const declaredVolumes = z
   )
   .nullish()
 
+/** Secrets and configs are files beside the compose file. */
+const declaredFiles = z
+  .record(
+    z.string(),
+    z.strictObject(
+      { file: z.string({ error: 'expected a file' }), name: accepted, labels: accepted },
+      { error: issue => unsupported(issue, 'expected { file }') },
+    ),
+  )
+  .default({})
+
 export const composeSchema = z.strictObject(
   {
     name: text.optional(),
@@ -215,6 +287,8 @@ export const composeSchema = z.strictObject(
       .record(z.string(), service, { error: 'expected the services by name' })
       .refine(services => Object.keys(services).length > 0, { error: 'expected at least one service' }),
     volumes: declaredVolumes,
+    secrets: declaredFiles,
+    configs: declaredFiles,
     networks: accepted,
   },
   { error: issue => unsupported(issue, 'expected a compose file: { services }') },

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { interpolate } from '../../docker/compose/interpolate.ts'
 import { fromCompose } from '../../docker/compose/nodes.ts'
 import { wordsOf } from '../../docker/compose/words.ts'
@@ -124,12 +124,127 @@ services:
   })
 })
 
+describe('what people write in such files is read', () => {
+  test('fields x-… are for others, at every place but among names', () => {
+    const { nodes } = read(`
+x-common: &common { image: redis, x-note: mine }
+services:
+  x-db: { <<: *common, environment: { x-value: 1 }, deploy: { x-more: 1, replicas: 1 } }
+`)
+    expect(nodes).toMatchObject({ 'x-db': { image: 'redis', env: { 'x-value': '1' } } })
+  })
+
+  test('anchors that a hundred services share are no bomb, and a bomb is refused', () => {
+    const names = Array.from({ length: 200 }, (_, index) => `s${index}`)
+    const services = names.map(name => `  ${name}: { <<: *base, environment: { NAME: ${name} } }`).join('\n')
+    const { nodes } = read(
+      `x-base: &base { image: x, labels: [a, b, c], volumes: ['/a', '/b'] }\nservices:\n${services}\n`,
+    )
+    expect(Object.keys(nodes)).toEqual(names)
+    const letters = [...'abcdefgh']
+    const levels = letters.map((name, index) => {
+      const item = index === 0 ? 'x' : `*${letters[index - 1]}`
+      return `${name}: &${name} [${Array(9).fill(item).join(', ')}]`
+    })
+    expect(problemsOf(`${levels.join('\n')}\n`)).toEqual([
+      expect.stringMatching(/^compose\.yaml: its aliases cannot be resolved: excessive alias count/),
+    ])
+  })
+
+  test('variables are those of .env, unless this process has them; env_file gives a service its own', () => {
+    const directory = directoryWith(`
+services:
+  db:
+    image: "redis:\${LASTNAIL_TEST_TAG}"
+    env_file: [one.env, { path: none.env, required: false }]
+    environment: [B=of the service, LASTNAIL_TEST_TAG, LASTNAIL_TEST_HERE]
+    command: ["\${LASTNAIL_TEST_HERE}"]
+`)
+    writeFileSync(join(directory, '.env'), "# the release\nLASTNAIL_TEST_TAG='7.2'\nLASTNAIL_TEST_HERE=in the file\n")
+    writeFileSync(join(directory, 'one.env'), 'A=1\nB="of the file"\n')
+    vi.stubEnv('LASTNAIL_TEST_HERE', 'of the process')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(fromCompose('compose.yaml')[readNodes](directory).nodes).toMatchObject({
+      db: {
+        image: 'redis:7.2',
+        command: ['of the process'],
+        env: { A: '1', B: 'of the service', LASTNAIL_TEST_TAG: '7.2', LASTNAIL_TEST_HERE: 'of the process' },
+      },
+    })
+  })
+
+  test('all variables that are missing are named at once, with all else that is wrong', () => {
+    expect(
+      problemsOf(
+        'services:\n  a:\n    image: "${NOT_SET_ONE}"\n    command: "${NOT_SET_TWO:?say it}"\n    ipc: host\n',
+      ),
+    ).toEqual([
+      'compose.yaml:3: expected the variable NOT_SET_ONE to be set',
+      'compose.yaml:4: expected the variable NOT_SET_TWO to be set (say it)',
+      'compose.yaml:5: services.a.ipc: is not supported',
+    ])
+  })
+
+  test('services of profiles are nodes where the profile is chosen, and are named where it is not', () => {
+    const compose = `
+services:
+  db: { image: redis }
+  admin: { image: admin, profiles: [debug, tools] }
+`
+    const directory = directoryWith(compose)
+    const readWith = (profiles?: readonly string[]) => {
+      const { nodes, notes } = fromCompose('compose.yaml', { profiles })[readNodes](directory)
+      return [Object.keys(nodes), notes.map(note => note.replace(`${directory}/`, ''))]
+    }
+    const leftOut = 'compose.yaml:4: services.admin: is left out: it belongs to the profile debug or tools'
+    expect(readWith()).toEqual([['db'], [leftOut]])
+    expect(readWith(['tools'])).toEqual([['db', 'admin'], []])
+    expect(readWith(['*'])).toEqual([['db', 'admin'], []])
+    writeFileSync(join(directory, '.env'), 'COMPOSE_PROFILES=other,debug\n')
+    expect(readWith()).toEqual([['db', 'admin'], []])
+  })
+
+  test('secrets and configs are files, mounted where they are expected', () => {
+    const { directory, nodes } = read(`
+services:
+  db:
+    image: redis
+    secrets: [key, { source: key, target: other, mode: 0400 }]
+    configs: [{ source: conf, target: /etc/redis.conf }, conf]
+secrets: { key: { file: ./key.txt } }
+configs: { conf: { file: redis.conf } }
+`)
+    expect(nodes.db!.container!.volumes).toEqual([
+      `${directory}/key.txt:/run/secrets/key:ro`,
+      `${directory}/key.txt:/run/secrets/other:ro`,
+      `${directory}/redis.conf:/etc/redis.conf:ro`,
+      `${directory}/redis.conf:/conf:ro`,
+    ])
+  })
+})
+
 describe('what is wrong is refused, with its line and field', () => {
   test.each([
     ['', 'compose.yaml:1: the file: expected a compose file: { services }'],
     ['services: {}', 'compose.yaml:1: services: expected at least one service'],
     ['services:\n  a:\n    command: x', 'compose.yaml:2: services.a.image: expected the name of an image'],
-    ['services:\n  a:\n    build: .', 'compose.yaml:3: services.a.build: is not supported'],
+    [
+      'services:\n  a:\n    build: .',
+      'compose.yaml:2: services.a.image: expected the name of an image that was built: nothing is built here',
+    ],
+    ['services:\n  a:\n    image: x\n    privileged: true', 'compose.yaml:4: services.a.privileged: is not supported'],
+    [
+      'services:\n  a:\n    image: x\n    env_file: [none.env]',
+      'compose.yaml:4: services.a.env_file: expected a file of variables, found no none.env',
+    ],
+    [
+      'services:\n  a:\n    image: x\n    secrets: [key]',
+      'compose.yaml:4: services.a.secrets.0: expected one of the file’s secrets, found none named key',
+    ],
+    [
+      'services:\n  a:\n    image: x\n    depends_on: [b]\n  b: { image: y, profiles: [debug] }',
+      'compose.yaml:4: services.a.depends_on.b: expected a service, found none named b',
+    ],
     [
       'services:\n  a:\n    image: x\n    scale: 0',
       'compose.yaml:4: services.a.scale: expected how many containers, at least 1',
@@ -151,7 +266,7 @@ describe('what is wrong is refused, with its line and field', () => {
       "compose.yaml:4: services.a.command: expected a closing '",
     ],
     ['services:\n  a: { image: x }\n  a: { image: y }', 'compose.yaml:3: Map keys must be unique at line 3, column 3:'],
-    ['secrets: {}\nservices:\n  a: { image: x }', 'compose.yaml:1: secrets: is not supported'],
+    ['models: {}\nservices:\n  a: { image: x }', 'compose.yaml:1: models: is not supported'],
   ])('%j', (compose, problem) => {
     expect(problemsOf(compose)).toEqual([problem])
   })
