@@ -236,19 +236,48 @@ function* liveRuns(): Generator<Scenario> {
 
 // Services of the examples
 
-/** What happens to each; without, the service does it by itself. */
-const examples: Readonly<Record<string, Omit<ChurnPlan, 'initial'> | undefined>> = {
+/** An example, and what happens to it; without a plan, it does it by itself. */
+interface Example {
+  /** Beside this file. */
+  readonly config: string
+  readonly plan?: Omit<ChurnPlan, 'initial'>
+}
+
+/** Again and again a node is killed and back a moment later. */
+const crashLoop = (node: string, everyMs: number, untilMs: number): ChurnEvent[] =>
+  Array.from({ length: Math.floor(untilMs / everyMs) }, (_, index) => everyMs * (index + 1)).flatMap(atMs => [
+    { atMs, does: 'leave', node, manner: 'kill' } as const,
+    { atMs: atMs + 10, does: 'join', node } as const,
+  ])
+
+const three = ['n1', 'n2', 'n3']
+
+const examples: Readonly<Record<string, Example>> = {
   redis: {
-    nodes: ['primary', 'replica1', 'replica2'],
-    events: [{ atMs: 3020, does: 'leave', node: 'primary', manner: 'kill' }],
+    config: 'example.config.js',
+    plan: {
+      nodes: ['primary', 'replica1', 'replica2'],
+      events: [{ atMs: 3020, does: 'leave', node: 'primary', manner: 'kill' }],
+    },
   },
-  sentinel: undefined,
+  sentinel: { config: 'example.config.js' },
+  liferaft: { config: 'liferaft.config.js', plan: { nodes: three, events: crashLoop('n2', 60, 3000) } },
+  'node-discover': {
+    config: 'node-discover.config.js',
+    plan: {
+      nodes: three,
+      events: [
+        { atMs: 0, does: 'partition', groups: [['n1'], ['n2', 'n3']] },
+        { atMs: 15_000, does: 'heal' },
+      ],
+    },
+  },
 }
 
 /** Each run without steering; those that violate a property are steered, and what their clients have is compared. */
 const compareExample = (name: string, how: Exclude<How, 'without'>): void => {
-  const plan = examples[name]
-  const config = join(here, 'example.config.js')
+  const { config: file, plan } = examples[name]!
+  const config = join(here, file)
   const churn = join(directory, `${name}.json`)
   if (plan) writeFileSync(churn, JSON.stringify({ ...plan, initial: plan.nodes }))
   const scenarios = Array.from({ length: Number(options.runs) }, (_, index) => ({
