@@ -68,7 +68,10 @@ export class Stage {
   /** How many earlier states properties have asked for. States that differ in them are not the same. */
   #pastAsked = 0
   /** How each node was last seen. Most of many nodes do nothing in a step, and their views are used again. */
-  readonly #seen = new WeakMap<Node, { readonly view: NodeView; readonly past: readonly unknown[] }>()
+  readonly #seen = new WeakMap<
+    Node,
+    { readonly view: NodeView; readonly past: readonly unknown[]; readonly edition: string }
+  >()
   /** The same of its timers. */
   readonly #timers = new WeakMap<Node, PendingOfNode>()
 
@@ -317,14 +320,15 @@ export class Stage {
     const past = observer.pastOf(node.name)
     const alive = node.isAlive
     const state = alive ? observer.stateOf(node.name) : undefined
-    const output = node.output()
+    const edition = node.outputEdition
     const before = this.#seen.get(node)
-    if (before?.past === past && isSameView(before.view, { alive, state, output })) return before.view
-    const view = viewOf({ name: node.name, alive, state, output }, (_, count) => {
+    const isSame = before?.past === past && before.edition === edition
+    if (isSame && before.view.alive === alive && before.view.state === state) return before.view
+    const view = viewOf({ name: node.name, alive, state, output: node.output() }, (_, count) => {
       this.#pastAsked = Math.max(this.#pastAsked, count)
       return past
     })
-    this.#seen.set(node, { view, past })
+    this.#seen.set(node, { view, past, edition })
     return view
   }
 
@@ -348,9 +352,3 @@ const areAt = (timers: Iterable<{ readonly deadline: Nanoseconds }>, deadlines: 
   for (const { deadline } of timers) if (deadlines[index++] !== deadline) return false
   return index === deadlines.length
 }
-
-const isSameView = (one: NodeView, other: Pick<NodeView, 'alive' | 'state' | 'output'>): boolean =>
-  one.alive === other.alive &&
-  one.state === other.state &&
-  one.output.stdout === other.output.stdout &&
-  one.output.stderr === other.output.stderr

@@ -12,6 +12,9 @@ const characterLengthMax = 4
  */
 const keptMax = 64 << 20
 
+/** Editions are numbered over all streams. */
+let editions = 0
+
 /** One stream of a node's output: a file to which its processes append, read as it grows. */
 export class Output {
   readonly path: string
@@ -22,6 +25,11 @@ export class Output {
   readonly #lengthMax: number
   /** Everything that was read since the node's last start, or its end. */
   text = ''
+  /**
+   * Equal only where the text is: to compare long texts of the same length would make each of them one piece, which takes its whole length in
+   * memory for each state that is remembered. 0 for the empty text.
+   */
+  edition = 0
   /** What the last reading added to it, with the beginning of its first line. */
   latest = ''
 
@@ -51,6 +59,8 @@ export class Output {
   }
 
   #add(text: string): void {
+    editions += 1
+    this.edition = editions
     this.text = this.#limit(this.text + text)
     this.latest = this.#limit(this.latest.slice(this.latest.lastIndexOf('\n') + 1) + text)
   }
@@ -62,7 +72,7 @@ export class Output {
   /** Returns a function that restores the present state, as if nothing had been written since. */
   mark(): () => void {
     const { size } = fstatSync(this.descriptor)
-    const { text, latest } = this
+    const { text, edition, latest } = this
     const offset = this.#offset
     // An earlier mark may be gone back to in between, and what was written since is no longer in the file then.
     const unread = Buffer.alloc(Math.max(0, size - offset))
@@ -74,6 +84,7 @@ export class Output {
       writeSync(this.descriptor, unread)
       this.#offset = offset
       this.text = text
+      this.edition = edition
       this.latest = latest
       this.#decoder = new StringDecoder()
       // With the beginning of the last character, if that is incomplete.

@@ -197,6 +197,11 @@ export class Node {
     return { stdout: this.#life?.stdout.text ?? '', stderr: this.#life?.stderr.text ?? '' }
   }
 
+  /** Equal only where its output is. */
+  get outputEdition(): string {
+    return `${this.#life?.stdout.edition ?? 0} ${this.#life?.stderr.edition ?? 0}`
+  }
+
   /** What it added to each stream when that was last read, from the beginning of a line. */
   latestOutput(): NodeOutput {
     return { stdout: this.#life?.stdout.latest ?? '', stderr: this.#life?.stderr.latest ?? '' }

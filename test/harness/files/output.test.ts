@@ -23,3 +23,25 @@ test('of very much output the end is kept, and reading goes on after it', () => 
   expect(output.read().toString()).toBe(' and more')
   expect(output.text.slice(-16)).toBe('the end and more')
 })
+
+test('an edition is equal where the text is', () => {
+  const path = join(directoryWith({}), 'stdout')
+  const output = new Output(path)
+  const writing = openSync(path, 'a')
+  onTestFinished(() => {
+    closeSync(writing)
+    output.close()
+  })
+  const write = (text: string) => {
+    writeSync(writing, text)
+    output.read()
+    return output.edition
+  }
+  expect(output.edition).toBe(0)
+  const first = write('first')
+  const rewind = output.mark()
+  const second = write('second')
+  rewind()
+  expect([output.text, output.edition]).toEqual(['first', first])
+  expect(new Set([0, first, second, write('fourth')]).size).toBe(4)
+})
