@@ -492,11 +492,13 @@ const topology: z.ZodType<TopologySummary & { readonly out: string | null; reado
       ccdfLaw: law.describe('share of nodes with a higher degree, by degree'),
       ccdf: z.array(z.tuple([count, amount])).describe('degree, and the share of nodes with a higher degree'),
     }),
-    routes: z.strictObject({
-      ends: count.describe('number of nodes between which paths were measured, each to each'),
-      hops: z.strictObject({ mean: amount, most: count }),
-      roundTripMs: z.strictObject({ mean: amount, least: amount, most: amount }),
-    }),
+    routes: z
+      .strictObject({
+        ends: count.describe('number of nodes between which paths were measured, each to each'),
+        hops: z.strictObject({ mean: amount, most: count }),
+        roundTripMs: z.strictObject({ mean: amount, least: amount, most: amount }),
+      })
+      .nullable(),
     out: path.describe('the file that was written'),
     svg: path.describe('the picture that was written'),
   })

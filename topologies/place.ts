@@ -11,9 +11,10 @@ export type Places = Readonly<Record<string, string>>
 export const placeForm = /^(stub|transit|router .+|client of AS .+)$/
 
 /**
- * Adds a client for each name. It is linked to a stub of its own drawn by the seed, or to its given place. The link is
- * the stub's `access`, or one without delay and limits. Throws a `TopologyError` if there are more names than stubs, a
- * name is taken, or a place does not exist.
+ * Adds a client for each name. It is linked to its given place, or to a stub drawn by the seed: to one of its own while
+ * there are any, then to a transit of its own, and then to one that has clients, where each has as many as any other or one
+ * more. The link is that node's `access`, or one without delay and limits. Throws a `TopologyError` if a name is taken, or a
+ * place does not exist.
  */
 export const place = (topology: Topology, names: readonly string[], seed: number, places: Places = {}): Topology => {
   const nodes = new Map(topology.nodes.map(node => [node.id, node]))
@@ -33,11 +34,28 @@ export const place = (topology: Topology, names: readonly string[], seed: number
     taken.add(from)
     put(name, from)
   }
-  const stubs = stubsOf(topology).filter(stub => !taken.has(stub))
-  if (others.length > stubs.length)
-    throw new TopologyError(`cannot place ${names.length} nodes: the topology has ${stubs.length + taken.size} stubs`)
-  for (const [index, from] of sample(random, stubs, others.length).entries()) put(others[index]!, from)
+  for (const [index, from] of drawn(topology, others.length, random, taken).entries()) put(others[index]!, from)
   return { ...topology, nodes: [...nodes.values()], links: [...topology.links, ...links] }
+}
+
+/** So many places: first those that are free. */
+const drawn = (topology: Topology, count: number, random: UniformRandom, taken: ReadonlySet<string>): string[] => {
+  const stubs = stubsOf(topology)
+  if (topology.nodes.every(({ role }) => role === 'client'))
+    throw new TopologyError('cannot place nodes: the topology has neither stubs nor transits')
+  const transits = topology.nodes.filter(({ role }) => role === 'transit').map(({ id }) => id)
+  const free = [stubs, transits].map(places => places.filter(place => !taken.has(place)))
+  const places: string[] = []
+  for (const candidates of [...free, ...again([...stubs, ...transits], count)]) {
+    places.push(...sample(random, candidates, Math.min(candidates.length, count - places.length)))
+    if (places.length === count) break
+  }
+  return places
+}
+
+/** The same places as often as so many nodes may need. */
+function* again(places: readonly string[], count: number): Generator<readonly string[]> {
+  for (let left = count; left > 0; left -= places.length) yield places
 }
 
 /** A random place is drawn among the free ones. */

@@ -5,11 +5,10 @@ import { type Pipe, stubsOf, type Topology, type Ways } from './topology.ts'
 
 /**
  * Routes between the ends of a topology: its clients, else its stubs, else all nodes. Of more than 100, a fixed random
- * sample is used. Throws a `TopologyError` if there are fewer than two ends, or no path between some.
+ * sample is used. None if there is one end. Throws a `TopologyError` if there is no path between some.
  */
 export const routesBetweenEnds = (topology: Topology): RouteBetween[] => {
   const ends = endsOf(topology)
-  if (ends.length < 2) throw new TopologyError('expected at least two nodes to go between, found one')
   return collapse(topology, sample(seededRandom(1), ends, endsMax))
 }
 
@@ -28,10 +27,12 @@ export const meanRoundTrip = (routes: readonly RouteBetween[]): number =>
 
 /**
  * The topology with all delays multiplied by one factor, so that the mean round trip between its ends has the given
- * length in milliseconds. Throws a `TopologyError` if all delays are 0.
+ * length in milliseconds. Throws a `TopologyError` if all delays are 0, or there is one end.
  */
 export const withMeanRoundTrip = (topology: Topology, wanted: number): Topology => {
-  const found = meanRoundTrip(routesBetweenEnds(topology))
+  const routes = routesBetweenEnds(topology)
+  if (routes.length === 0) throw new TopologyError('expected at least two nodes to go between, found one')
+  const found = meanRoundTrip(routes)
   if (found === 0) throw new TopologyError(`cannot make the mean round trip ${wanted} ms: all delays are 0`)
   return withDelays(topology, delay => (delay * wanted) / found)
 }

@@ -145,10 +145,10 @@ test('a run that is over before its first look says nothing', async () => {
 
 test.each([
   ['--pace', 'slow', /expected 'virtual', 'real' or 'native'/],
-  ['--topology', 'small.json', /cannot place 4 nodes/],
+  ['--topology', 'small.json', /cannot place "n1": the topology has a node of that name/],
 ])('%s %s is refused', async (option, value, message) => {
   const directory = files()
-  writeFileSync(join(directory, 'small.json'), JSON.stringify({ nodes: [{ id: 'a', role: 'stub' }], links: [] }))
+  writeFileSync(join(directory, 'small.json'), JSON.stringify({ nodes: [{ id: 'n1', role: 'stub' }], links: [] }))
   const { code, stderr } = await here(directory, 'emulate', 'tree.config.ts', option, value)
   expect(stderr).toMatch(message)
   expect(code).toBe(64)

@@ -123,7 +123,7 @@ describe('what is wrong is said before anything starts', () => {
     ['--topology', 'torn.graphml', /torn\.graphml/],
     ['--topology', 'negative.json', /delayMs/],
     ['--topology', 'apart.json', /there is no way from/],
-    ['--topology', 'small.json', /cannot place 2 nodes: the topology has 1 stubs/],
+    ['--topology', 'small.json', /cannot place "counter": the topology has a node of that name/],
     ['--churn', 'wrong.txt', /wrong\.txt: line 1: expected/],
     ['--for', 'ever', /expected a duration/],
   ])('%s %s', async (option, value, message) => {
@@ -135,7 +135,7 @@ describe('what is wrong is said before anything starts', () => {
         links: [{ from: 'a', to: 'b', class: 'stub-stub', delayMs: -1 }],
       }),
       'apart.json': JSON.stringify({ nodes: [stub('a'), stub('b')], links: [] }),
-      'small.json': JSON.stringify({ nodes: [stub('a')], links: [] }),
+      'small.json': JSON.stringify({ nodes: [stub('counter')], links: [] }),
       'wrong.txt': '1s counter explodes\n',
     })
     const { code, stderr } = await lastnail(directory, 'emulate', 'counter.config.ts', option, value)

@@ -7,6 +7,9 @@ import { readJson, writeJson } from '../../topologies/formats/json.ts'
 import { formatTime, parseBandwidth, parseTime } from '../../topologies/formats/units.ts'
 import { arcsOfLink } from '../../topologies/formats/ways.ts'
 import { generate } from '../../topologies/generate/generate.ts'
+import { place } from '../../topologies/place.ts'
+import { collapse } from '../../topologies/routes.ts'
+import { describeSummary, summarise } from '../../topologies/summary/summary.ts'
 import type { Topology } from '../../topologies/topology.ts'
 import { anyTopology } from './graphs.ts'
 
@@ -131,6 +134,34 @@ describe('files of others', () => {
         { from: '0', to: '1', class: 'stub-stub', delayMs: 10, jitterMs: 0.5, loss: 0.01, back: { delayMs: 2000 } },
       ],
     })
+  })
+})
+
+describe('what public files have', () => {
+  it('Shadow’s switch: one node, any number of hosts, the latency of its edge to itself between them', () => {
+    const topology = readGml(`graph [
+      node [ id 0 host_bandwidth_up "1 Gbit" host_bandwidth_down "2 Gbit" ]
+      edge [ source 0 target 0 latency "10 ms" jitter "2 ms" packet_loss 0.5 ]
+    ]`)
+    const [up, down] = [{ bandwidth: 1e9, jitterMs: 2, loss: 0.5 }, { bandwidth: 2e9 }]
+    expect(topology.nodes).toEqual([
+      { id: '0', role: 'stub', access: { delayMs: 5, ...down, back: { delayMs: 5, ...up } } },
+    ])
+    const routes = collapse(place(topology, ['a', 'b', 'c'], 1), ['a', 'b', 'c'])
+    expect(routes).toHaveLength(6)
+    for (const { delayMs, hops } of routes) expect([delayMs, hops]).toEqual([10, 2])
+    expect(describeSummary(summarise(topology))[0]).toBe('topology: 1 nodes (1 stub), 0 links')
+  })
+
+  it('a link speed of 0 in the Topology Zoo is not known', () => {
+    const of = (speed: number) =>
+      readGml(`graph [
+        node [ id 0 ] node [ id 1 ]
+        edge [ source 0 target 1 latency "1 ms" LinkSpeedRaw ${speed} ]
+      ]`).links
+    expect(of(0)).toEqual([{ from: '0', to: '1', class: 'stub-stub', delayMs: 1 }])
+    expect(of(1000)).toMatchObject([{ bandwidth: 1000 }])
+    expect(() => of(-1)).toThrow('LinkSpeedRaw: expected bits a second, found "-1"')
   })
 })
 

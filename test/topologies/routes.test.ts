@@ -158,10 +158,25 @@ describe('place', () => {
     expect(place(generate('transit-stub', 100, 1), names, 9)).toEqual(placed)
   })
 
-  it('refuses more nodes than stubs, and names that are taken', () => {
-    expect(() => place(generate('star', 3, 1), ['a', 'b', 'c'], 1)).toThrow(
-      'cannot place 3 nodes: the topology has 2 stubs',
-    )
+  it('gives nodes places of their own while there are any, and then as many to each', () => {
+    const star = generate('star', 3, 1)
+    const names = Array.from({ length: 7 }, (_, index) => `n${index}`)
+    const placesOf = (count: number) =>
+      place(star, names.slice(0, count), 5)
+        .links.slice(star.links.length)
+        .map(({ from }) => from)
+    const stubs = star.nodes.flatMap(({ id, role }) => (role === 'stub' ? [id] : []))
+    expect(placesOf(2).toSorted()).toEqual(stubs.toSorted())
+    expect(placesOf(3).slice(0, 2).toSorted()).toEqual(stubs.toSorted())
+    expect(placesOf(3)[2]).toBe('hub')
+    const times = [...stubs, 'hub'].map(place => placesOf(7).filter(at => at === place).length)
+    expect(times.toSorted()).toEqual([2, 2, 3])
+    expect(placesOf(7).slice(0, 3)).toEqual(placesOf(3))
+  })
+
+  it('refuses names that are taken, and a topology of clients', () => {
+    const client = { nodes: [{ id: 'c', role: 'client' as const }], links: [] }
+    expect(() => place(client, ['a'], 1)).toThrow('cannot place nodes: the topology has neither stubs nor transits')
     expect(() => place(generate('star', 3, 1), ['hub'], 1)).toThrow(
       'cannot place "hub": the topology has a node of that name',
     )
@@ -191,8 +206,8 @@ describe('mean round trip', () => {
   it('is refused without delays or ends', () => {
     const instant = { ...line, links: line.links.map(({ back: _, ...link }) => ({ ...link, delayMs: 0 })) }
     expect(() => withMeanRoundTrip(instant, 130)).toThrow('cannot make the mean round trip 130 ms: all delays are 0')
-    expect(() => routesBetweenEnds({ nodes: line.nodes.slice(0, 1), links: [] })).toThrow(
-      'expected at least two nodes to go between, found one',
-    )
+    const one = { nodes: line.nodes.slice(0, 1), links: [] }
+    expect(routesBetweenEnds(one)).toEqual([])
+    expect(() => withMeanRoundTrip(one, 130)).toThrow('expected at least two nodes to go between, found one')
   })
 })

@@ -22,7 +22,8 @@ type FoundNode = Unclassified['nodes'][number]
  * The meaning of a graph's attributes: Shadow's `latency`, `jitter`, `packet_loss`, `host_bandwidth_down` and `_up`,
  * the Topology Zoo's `label`, `Longitude`, `Latitude` and `LinkSpeedRaw`, and our own `x`, `y`, `role`, `class`,
  * `queue_packets`, `queue_bytes`, `queue_discipline`, `cross_bandwidth`, `cross_bytes` and `cross_burst`. Others are
- * ignored, as are edges from a node to itself, which stand for the path inside a node.
+ * ignored, as are edges from a node to itself, which stand for the path inside a node; but that of the only node, Shadow's
+ * switch, is the way between all hosts, so each host's access has half of its latency.
  *
  * An edge without latency gets that of a fibre between its ends or, if one of them has no place, the mean of all other
  * such edges. Throws a `TopologyError` with the line of what is wrong.
@@ -43,7 +44,18 @@ export const topologyOf = (graph: AttributedGraph): Topology => {
   const arcs = withDelays(edges, edges.map(readEdge), nodes)
   const links = graph.directed ? linksOfArcs(arcs) : arcs.map(({ pipe, ...ends }) => ({ ...ends, ...pipe }))
   const name = graph.attributes.label ?? graph.attributes.Network
-  return classified({ ...(name !== undefined && { name: String(name) }), nodes: [...nodes.values()], links })
+  const found = graph.nodes.length === 1 ? [asSwitch(nodes.get(graph.nodes[0]!.id)!, graph.edges)] : [...nodes.values()]
+  return classified({ ...(name !== undefined && { name: String(name) }), nodes: found, links })
+}
+
+/** The only node of a graph, with what its edge to itself says of the way between two hosts. */
+const asSwitch = (node: FoundNode, [loop]: readonly AttributedEdge[]): FoundNode => {
+  if (loop === undefined) return node
+  const { delayMs = 0, pipe } = readEdge(loop)
+  const { back, ...there } = node.access ?? { delayMs: 0 }
+  // The way leads from one host's access through that of the other. Both have half of the delay, the first one the rest.
+  const half = { delayMs: delayMs / 2 }
+  return { ...node, access: { ...there, ...half, back: { ...(back ?? there), ...pipe, ...half } } }
 }
 
 const readNode = ({ id, attributes, line }: AttributedNode): FoundNode => {
@@ -84,7 +96,8 @@ const readCross = (reader: AttributeReader): Cross | undefined => {
 const readEdge = ({ source, target, attributes, line }: AttributedEdge): FoundArc => {
   const reader = new AttributeReader(`line ${line}: edge from "${source}" to "${target}"`, attributes)
   const jitterMs = reader.time('jitter')
-  const bandwidth = reader.number('LinkSpeedRaw', 'bits a second, at least 1', 1)
+  // Some copies of the Topology Zoo have 0 where the speed is not known.
+  const bandwidth = reader.number('LinkSpeedRaw', 'bits a second', 0) || undefined
   const loss = reader.number('packet_loss', 'a probability from 0 to 1', 0, 1)
   const packets = reader.number('queue_packets', `a number of packets from 1 to ${queuePacketsMax}`, 1, queuePacketsMax)
   const bytes = reader.number('queue_bytes', 'a number of bytes', 1)

@@ -8,12 +8,13 @@ export interface Summary {
   readonly nodes: Readonly<Record<NodeRole, number>>
   readonly links: number
   readonly degrees: Degrees
+  /** `null` if there is nothing to go between. */
   readonly routes: {
     /** Number of ends between which routes were measured: clients, stubs or all nodes, or a sample of them. */
     readonly ends: number
     readonly hops: { readonly mean: number; readonly most: number }
     readonly roundTripMs: { readonly mean: number; readonly least: number; readonly most: number }
-  }
+  } | null
 }
 
 /** Throws a `TopologyError` if there is no path between some of the ends. */
@@ -28,15 +29,18 @@ export const summarise = (topology: Topology): Summary => {
     nodes: { transit: count('transit'), stub: count('stub'), client: count('client') },
     links: topology.links.length,
     degrees: summariseDegrees(topology),
-    routes: {
-      ends: new Set(routes.map(({ from }) => from)).size,
-      hops: { mean: hops.reduce((sum, each) => sum + each, 0) / hops.length, most: largest(hops) },
-      roundTripMs: {
-        mean: meanRoundTrip(routes),
-        least: -largest(roundTrips.map(each => -each)),
-        most: largest(roundTrips),
-      },
-    },
+    routes:
+      routes.length === 0
+        ? null
+        : {
+            ends: new Set(routes.map(({ from }) => from)).size,
+            hops: { mean: hops.reduce((sum, each) => sum + each, 0) / hops.length, most: largest(hops) },
+            roundTripMs: {
+              mean: meanRoundTrip(routes),
+              least: -largest(roundTrips.map(each => -each)),
+              most: largest(roundTrips),
+            },
+          },
   }
 }
 
@@ -46,12 +50,19 @@ const largest = (values: readonly number[]) => values.reduce((one, other) => Mat
 export const describeSummary = ({ name, nodes, links, degrees, routes }: Summary): string[] => {
   const counts = Object.entries(nodes).filter(([, count]) => count > 0)
   const all = counts.reduce((sum, [, count]) => sum + count, 0)
-  const { hops, roundTripMs: times, ends } = routes
   return [
     `${name ?? 'topology'}: ${all} nodes (${counts.map(([role, count]) => `${count} ${role}`).join(', ')}), ${links} links`,
     `degree: ${degrees.mean.toFixed(2)} in the mean, ${degrees.largest} at most, ${(100 * degrees.degreeOneShare).toFixed(1)} % have one link`,
     ...describeLaw('degree ~ rank', degrees.rankLaw),
     ...describeLaw('P(degree > d) ~ d', degrees.ccdfLaw),
+    ...describeRoutes(routes),
+  ]
+}
+
+const describeRoutes = (routes: Summary['routes']): string[] => {
+  if (routes === null) return []
+  const { hops, roundTripMs: times, ends } = routes
+  return [
     `routes between ${ends} ends: ${hops.mean.toFixed(2)} links in the mean, ${hops.most} at most`,
     `round trip: ${times.mean.toFixed(1)} ms in the mean, from ${times.least.toFixed(1)} to ${times.most.toFixed(1)} ms`,
   ]
