@@ -41,6 +41,7 @@ module.exports = {
     ]),
     ...floors('checker/searches', [['[a-z-]+\\.ts$'], ['local/'], ['deviations/']]),
     ...floors('harness', [
+      ['unsynced/'],
       ['config/'],
       ['hold/'],
       ['files/'],

@@ -82,6 +82,7 @@ export class Cluster implements System<GlobalState>, Processes {
         new Node(plan, plan.definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan), {
           isRewound: rewind,
           clocksStart: Date.parse(clocksStart) / 1000,
+          diskModel: system.diskModel,
         }),
     )
     const runner = new Runner(cpu)

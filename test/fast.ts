@@ -14,6 +14,7 @@ const files: Readonly<Record<string, string>> = {
   'harness/config': 'config notes',
   'harness/execution': 'first-difference',
   'harness/held': 'call-content cpu-limit instruction periods table',
+  'harness/files': 'unsynced',
   'harness/rewind': 'units',
   'harness/timed': 'connections flow links measurements reach standstills time-copy wiring',
   proxy: 'dissect network network-mark outbox packet routers segment-lengths tcp up-hosts',

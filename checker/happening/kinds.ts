@@ -122,6 +122,17 @@ export const kinds = {
       ['line thick', 'M-4 -4L4 4M-4 4L4 -4'],
     ],
   },
+  /** As `silent`; what was written but not synced may be lost. */
+  power: {
+    happens: 'a node loses its power, and what it has not synced',
+    role: 'fault',
+    words: ['power'],
+    isOfNode: true,
+    glyph: [
+      ['hollow', circle(0, 7)],
+      ['line thick', 'M0 -8V0'],
+    ],
+  },
   restart: {
     happens: 'a node starts again',
     role: 'repair',

@@ -19,6 +19,7 @@ export interface HeldMark {
   readonly hasSocketTimeouts: boolean
   readonly sharesPorts: boolean
   readonly timerfds: number
+  readonly powerFailure: HeldNode['powerFailure']
   /** Deadlines of connections on which nothing gets through. */
   readonly giveUpDeadlines: ReadonlyMap<string, Nanoseconds>
   readonly processes: readonly ProcessMark[]
@@ -52,6 +53,7 @@ export const markHeld = (node: HeldNode): HeldMark => ({
   hasSocketTimeouts: node.hasSocketTimeouts,
   sharesPorts: node.sharesPorts,
   timerfds: node.timerfds,
+  powerFailure: node.powerFailure,
   giveUpDeadlines: new Map([...node.givesUp].flatMap(([label, timer]) => (timer ? [[label, timer.deadline]] : []))),
   exit: node.exit,
   processes: [...node.processes.values()].map(process => ({
@@ -78,6 +80,7 @@ export const nodeOf = (name: string, mark: HeldMark): HeldNode => {
   node.hasSocketTimeouts = mark.hasSocketTimeouts
   node.sharesPorts = mark.sharesPorts
   node.timerfds = mark.timerfds
+  node.powerFailure = mark.powerFailure
   node.giveUpDeadlines = mark.giveUpDeadlines
   return node
 }

@@ -8,6 +8,7 @@ import type { Dissector } from '../../proxy/dissector.ts'
 import type { ChurnModel } from '../../topologies/churn/model.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
 import type { TopologyKind } from '../../topologies/generate/generate.ts'
+import type { DiskModel } from '../unsynced/unsynced.ts'
 import type { readNodes } from './nodes-file.ts'
 
 /**
@@ -53,6 +54,11 @@ export interface SystemDefinition<Name extends string = string, State = any> {
    * the difference between any two clocks: `50ms`. Or `{ skew, start }`, to say what they show first too.
    */
   readonly clocks?: ClockSkew | Clocks | undefined
+  /**
+   * What disks promise of what was not synced when the power fails: `ordered` (the default), as ext4 does, or `posix`, no
+   * more than POSIX. Without `faults.power`, it is what `leave NODE power` of a plan leaves.
+   */
+  readonly disk?: { readonly model: DiskModel } | undefined
   /**
    * The longest time that a message is in flight, by the clock of any node: a timer that would exceed it does not fire.
    * Unlimited by default, because a network may be arbitrarily slow.
@@ -239,7 +245,7 @@ export interface SomeCuts<Name extends string = string> extends SomeFaults<Name>
   readonly atLeast?: Duration | undefined
 }
 
-export type { FaultKind, Operation, Weights }
+export type { DiskModel, FaultKind, Operation, Weights }
 
 /** Nodes described by a file, which is read when the configuration is resolved. */
 export interface NodesFile {

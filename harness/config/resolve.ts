@@ -52,6 +52,7 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
   goals: definition.goal,
   faults: mapValues(definition.faults, ({ times }) => times),
   faultsOf: mapValues(definition.faults, ({ of }) => of),
+  diskModel: definition.disk?.model ?? (definition.faults.power.times > 0 ? 'ordered' : undefined),
   cutMsMin: definition.faults.partition.atLeast ?? 0,
   overlap: definition.overlap,
   divide: definition.divide,

@@ -1,6 +1,6 @@
 import type { Property } from '../../checker/system/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
-import type { Client, FaultKind, GlobalState, Goal, Observer, Weights } from './definition.ts'
+import type { Client, DiskModel, FaultKind, GlobalState, Goal, Observer, Weights } from './definition.ts'
 import type { NodeLimits } from './limits.ts'
 import type { CheckedEmulation } from './schema.ts'
 
@@ -17,6 +17,8 @@ export interface ResolvedSystem {
   readonly faults: Readonly<Record<FaultKind, number>>
   /** The nodes that may be affected; undefined for all. */
   readonly faultsOf: Readonly<Record<FaultKind, readonly string[] | undefined>>
+  /** What disks promise of what was not synced; undefined if no power failure can come. */
+  readonly diskModel: DiskModel | undefined
   /** Minimum duration of a cut, by the clock of each node that waits for something. */
   readonly cutMsMin: number
   readonly overlap: number

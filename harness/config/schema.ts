@@ -236,6 +236,12 @@ const faults = fields(
   'budgets by kind of fault',
 )
 
+const modelExpected = "expected 'ordered', as ext4 promises, or 'posix', all that POSIX allows"
+const disk = fields(
+  { model: z.enum(['ordered', 'posix'], { error: modelExpected }) },
+  "what disks promise: { model: 'ordered' }",
+)
+
 const weight = (kind: keyof Weights) => {
   const what = 'expected a weight, a number of at least 0'
   return z.number({ error: what }).min(0, { error: what }).default(defaultWeights[kind])
@@ -434,6 +440,7 @@ export const systemSchema = fields(
     faults: faults.prefault({}),
     overlap: budget.default(1),
     divide: budget.default(4),
+    disk: disk.optional(),
     clocks: clocks.default({ skew: 'independent', start: undefined }),
     delay: duration.optional(),
     weights: weights.prefault({}),

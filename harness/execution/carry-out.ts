@@ -56,11 +56,16 @@ const carriedOut: {
     for (const node of ends) remember(stage, node, label)
     return stage.settle(stage.nodes.filter(({ name }) => ends.includes(name)))
   },
-  kill: (stage, { node: name, peersSee, restart }, { label }) => {
+  kill: (stage, { node: name, peersSee, restart, leaves }, { label }) => {
     remember(stage, name, label)
     const node = stage.node(name)
-    node.kill(stage.runner, peersSee)
+    node.kill(stage.runner, peersSee, leaves)
     return restart ? startNode(stage, node) : { findings: [], touched: [node] }
+  },
+  failLater: (stage, { node, failure }, { label }) => {
+    remember(stage, node, label)
+    stage.node(node).failLater(failure)
+    return withoutNode(stage, () => {})
   },
   restart: (stage, { node }, { label }) => {
     remember(stage, node, label)

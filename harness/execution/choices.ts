@@ -4,9 +4,11 @@ import type { Message } from '../../proxy/message.ts'
 import type { Network, Way } from '../../proxy/network.ts'
 import type { FaultKind, ResolvedSystem } from '../config/config.ts'
 import { millisecond, type Nanoseconds } from '../hold/clock/virtual-clock.ts'
+import type { PowerFailure } from '../hold/held/held-node.ts'
 import type { Node } from '../node/node.ts'
 import type { Time } from '../timed/time.ts'
 import type { TimedHappening } from '../timed/timing.ts'
+import { type Outcome, outcomesOf, remainders } from '../unsynced/outcomes.ts'
 import { aboutMessage } from './about-message.ts'
 import type { ClockReadings, Delays } from './delays.ts'
 import type { Healthy } from './healthy.ts'
@@ -23,7 +25,16 @@ export type Action =
   /** The first frames of a message enter the node; the others stay in flight. */
   | { readonly do: 'divide'; readonly node: string; readonly message: Message; readonly count: number }
   | { readonly do: 'disconnect'; readonly connection: ReturnType<Network['connections']>[number] }
-  | { readonly do: 'kill'; readonly node: string; readonly peersSee: 'reset' | 'nothing'; readonly restart: boolean }
+  | {
+      readonly do: 'kill'
+      readonly node: string
+      readonly peersSee: 'reset' | 'nothing'
+      readonly restart: boolean
+      /** What is left of its disk, if its power fails. */
+      readonly leaves?: Outcome
+    }
+  /** The power of a node fails in the middle of a step to come. */
+  | { readonly do: 'failLater'; readonly node: string; readonly failure: PowerFailure }
   | { readonly do: 'restart'; readonly node: string }
   | { readonly do: 'cut'; readonly ways: readonly Way[] }
   | { readonly do: 'heal' }
@@ -175,6 +186,7 @@ export const optionsOf = (moment: Moment): Option[] => {
     canHeal(moment) ? [option('heal', '', 'heal', { do: 'heal' })] : [],
     resets(moment),
     crashes(moment),
+    powerFailures(moment),
     partitions(moment),
     pauses(moment),
     mayBeHealthy(moment) ? [option('healthy', '', 'healthy', { do: 'healthy' })] : [],
@@ -411,6 +423,52 @@ const crashes = (moment: Moment): Option[] =>
       ? moment.nodes.filter(node => canFail(node) && befalls(moment, kind, node.name)).map(node => faultsOf(node)[kind])
       : [],
   )
+
+/** What a power failure may leave follows from what was not synced. */
+const powerFailures = (moment: Moment): Option[] =>
+  left(moment, 'power')
+    ? moment.nodes
+        .filter(node => canFail(node) && befalls(moment, 'power', node.name))
+        .flatMap(node => powerFailuresOf(node))
+    : []
+
+const powerFailuresOf = (node: Node): Option[] => [...failuresAtRest(node), ...failuresLater(node)]
+
+/** A failure in the middle of a step comes before at most the so many-th sync or message from now. */
+const pointsMax = 3
+
+const failuresLater = (node: Node): readonly Option[] => {
+  if (node.unsynced === undefined || node.powerFailure) return []
+  const { name } = node
+  const known = laterOf.get(node)
+  if (known) return known
+  const made = Array.from({ length: pointsMax }, (_, index) => index + 1).flatMap(before =>
+    remainders.map(leaves =>
+      option('power', name, `power ${name} before sync or message ${before} keeps ${leaves}`, {
+        do: 'failLater',
+        node: name,
+        failure: { before, leaves },
+      }),
+    ),
+  )
+  laterOf.set(node, made)
+  return made
+}
+
+const laterOf = new WeakMap<Node, readonly Option[]>()
+
+const failuresAtRest = ({ name, unsynced }: Node): Option[] =>
+  unsynced === undefined
+    ? []
+    : outcomesOf(unsynced.operations, unsynced.model).map(leaves =>
+        option('power', name, `power ${name}${leaves.says}`, {
+          do: 'kill',
+          node: name,
+          peersSee: 'nothing',
+          restart: false,
+          leaves,
+        }),
+      )
 
 /** Where time decides what happens, only a plan or a person pauses and resumes nodes. */
 const pauses = (moment: Moment): Option[] =>

@@ -58,7 +58,9 @@ export const endStep = async (
   const { execution } = stage
   const { network, time } = execution
   const callers = time ? execution.clients.calls.callers : []
-  const touched = findings.length > 0 ? reached : await attendClients(stage, { findings, touched: reached })
+  let touched = findings.length > 0 ? reached : await attendClients(stage, { findings, touched: reached })
+  // What they had sent has arrived by now.
+  if (endPowerless(stage) && findings.length === 0) touched = await attendClients(stage, { findings, touched })
   noteLeft(stage, touched)
   if (findings.length === 0) findings.push(...(await seeWhoIsReady(stage, touched)))
   network.endStep()
@@ -94,6 +96,16 @@ export const endStep = async (
 
 const crashesOf = (stage: Stage, nodes: readonly Node[]): Finding[] =>
   nodes.filter(hasCrashed).flatMap(node => endedItself(stage, node))
+
+/** Ends the nodes whose power has failed in this step. Returns whether there were any. */
+const endPowerless = ({ nodes, runner, execution }: Stage): boolean => {
+  const powerless = nodes.filter(({ held }) => held?.lostPower !== undefined)
+  for (const node of powerless) {
+    node.endPowerless(runner)
+    execution.remember(node.name, readLabel(`power ${node.name}`))
+  }
+  return powerless.length > 0
+}
 
 /** Returns the nodes that may have done something since the step began. */
 const attendClients = async (stage: Stage, { findings, touched }: Done): Promise<readonly Node[]> => {

@@ -100,6 +100,7 @@ const outputHash = (node: Node, { stdout, stderr }: TwoStreams): string => {
 const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited, waits }: Known): Part[] => [
   part('which nodes are up', nodes.map(lifeOf).join(' ')),
   ...nodes.map(node => part(`timers of ${node.name}`, timersOf(node))),
+  ...nodes.flatMap(({ name, unsynced }) => (unsynced ? [part(`what ${name} has not synced`, unsynced.hash)] : [])),
   ...(isSkewLimited ? [part('how far clocks are apart', skewOf(nodes))] : []),
   part('messages in flight', ...inFlight(network)),
   ...(waits === undefined ? [] : [part('how long they have been', waits)]),
@@ -112,8 +113,9 @@ const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited
 ]
 
 /** A process that ended by itself leaves its kernel behind, a killed one does not. Its children count too. */
-const lifeOf = ({ held, isAlive }: Node): string => {
+const lifeOf = ({ held, isAlive, powerFailure }: Node): string => {
   if (held === undefined) return 'down'
+  if (powerFailure) return `up ${held.processes.size} until ${powerFailure.before} ${powerFailure.leaves}`
   return isAlive ? `up ${held.processes.size}` : `ended ${json(held.exit)}`
 }
 

@@ -3,6 +3,7 @@ import { readLabel } from '../../checker/system/labels.ts'
 import type { Finding } from '../../checker/system/system.ts'
 import type { Node } from '../node/node.ts'
 import type { Happening, Steer, TimedHappening } from '../timed/timing.ts'
+import type { Outcome } from '../unsynced/outcomes.ts'
 import type { Execution } from './execution.ts'
 import { startAgain } from './node-start.ts'
 import type { Done, Stage } from './stage.ts'
@@ -119,7 +120,7 @@ const leave = (stage: Stage, node: Node, manner: Manner): Done => {
   if (!node.isAlive) return nothing()
   if (manner === 'kill' || manner === 'power') {
     time!.hasLeft(node.name)
-    node.kill(stage.runner, manner === 'kill' ? 'reset' : 'nothing')
+    node.kill(stage.runner, manner === 'kill' ? 'reset' : 'nothing', manner === 'power' ? nothingLeft : undefined)
     return { findings: [], touched: [node] }
   }
   time!.leaves(node.name)
@@ -132,6 +133,8 @@ const reboot = (stage: Stage, node: Node): Done => {
   leave(stage, node, 'kill')
   return join(stage, node)
 }
+/** A plan does not choose what is left of a disk: all that was not synced is lost. */
+const nothingLeft: Outcome = { says: '', kept: [], tornAt: undefined }
 
 const pause = (stage: Stage, node: Node): Done => {
   if (node.isAlive && !node.isPaused) node.pause(stage.runner, stage.clocks())

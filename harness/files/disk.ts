@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { shownAttributesOf } from '../../linux/attributes.ts'
 import { type Overlay, unusedLayerMode } from '../../linux/mounts.ts'
 import { instantOf, type Periods } from '../hold/clock/periods.ts'
+import type { Unsynced } from '../unsynced/unsynced.ts'
 import { copyTree } from './copy-tree.ts'
 import { treeOf } from './tree.ts'
 
@@ -11,10 +12,17 @@ import { treeOf } from './tree.ts'
 export class Disk {
   readonly directory: string
   readonly layers: readonly Overlay[]
+  /** What a power failure may lose; undefined if none will come. */
+  readonly unsynced: Unsynced | undefined
 
-  /** @param covered directories to which the node may write */
-  constructor(directory: string, covered: readonly string[]) {
+  /**
+   * @param covered directories to which the node may write
+   *
+   * @param unsynced what a power failure may lose; undefined if none will come
+   */
+  constructor(directory: string, covered: readonly string[], unsynced?: Unsynced) {
     this.directory = directory
+    this.unsynced = unsynced
     this.layers = covered.map((path, index) => ({
       directory: path,
       upper: join(directory, `upper${index}`),
@@ -33,6 +41,7 @@ export class Disk {
     const copy = new Disk(
       directory,
       this.layers.map(layer => layer.directory),
+      this.unsynced?.copy(),
     )
     for (const [index, { upper }] of this.layers.entries()) copyTree(upper, copy.layers[index]!.upper)
     return copy
@@ -50,6 +59,7 @@ export class Disk {
       hashEntry(hash, '', upper, undefined)
       for (const { path } of treeOf(upper)) hashEntry(hash, path, join(upper, path), periods)
     }
+    hash.update(this.unsynced?.hash ?? '')
     return hash.digest('hex')
   }
 

@@ -1,6 +1,8 @@
 import { constants } from 'node:os'
 import { type SyscallName, syscallNumber } from '../../linux/syscall-number.ts'
+import { sends } from './calls/power-failure.ts'
 import { type Rule, systemCalls, type Treatment } from './calls/system-calls.ts'
+import { writingCalls } from './calls/written-files.ts'
 import { passingEnd, sitesAddress } from './held/call-sites.ts'
 
 /**
@@ -169,10 +171,25 @@ interface Range {
 
 const unknown = [conclude(trace)]
 
-const ranges = (): Range[] => {
-  const bodies = Object.entries(systemCalls).map(
-    ([name, treatment]) => [syscallNumber[name as SyscallName], body(treatment)] as const,
-  )
+/** Opening a file that may be made or emptied. O_CREAT | O_TRUNC */
+const mayWrite = 0o100 | 0o1000
+const flagsArgument: Partial<Record<SyscallName, number>> = { open: 1, openat: 2 }
+
+/** The same where writes to the disk are seen. */
+const bodyOfWrite = (name: SyscallName, treatment: Treatment): readonly Instruction[] => {
+  if (!seenForPower.has(name)) return body(treatment)
+  const flags = flagsArgument[name]
+  if (flags === undefined) return [conclude(trace)]
+  return [[loadWord, 0, 0, low(flags)], [jumpIfSet, 0, 1, mayWrite], conclude(trace), ...body(treatment)]
+}
+
+const seenForPower: ReadonlySet<SyscallName> = new Set([...writingCalls, ...sends, 'sync', 'msync'])
+
+const ranges = (seesWrites: boolean): Range[] => {
+  const bodies = Object.entries(systemCalls).map(([key, treatment]) => {
+    const name = key as SyscallName
+    return [syscallNumber[name], seesWrites ? bodyOfWrite(name, treatment) : body(treatment)] as const
+  })
   const byNumber = new Map<number, readonly Instruction[]>(bodies)
   const last = Math.max(...byNumber.keys())
   const all = Array.from({ length: last + 2 }, (_, number) => ({ from: number, body: byNumber.get(number) ?? unknown }))
@@ -195,7 +212,7 @@ const search = (among: readonly Range[]): readonly Instruction[] => {
   ]
 }
 
-const instructions = (): Instruction[] => [
+const instructions = (seesWrites: boolean): Instruction[] => [
   [loadWord, 0, 0, archOffset],
   [jumpIfEqual, 1, 0, x86_64],
   conclude(trap(foreignCall)),
@@ -205,7 +222,7 @@ const instructions = (): Instruction[] => [
   conclude(allow),
   [jumpIfAtLeast, 0, 1, x32From],
   conclude(trap(foreignCall)),
-  ...search(ranges()),
+  ...search(ranges(seesWrites)),
 ]
 
 const encode = (list: readonly Instruction[]): Buffer => {
@@ -220,7 +237,12 @@ const encode = (list: readonly Instruction[]): Buffer => {
 }
 
 /** The filter as an array of `struct sock_filter`. */
-export const filterProgram: Buffer = encode(instructions())
+export const filterProgram: Buffer = encode(instructions(false))
+
+let writes: Buffer | undefined
+
+/** The same, which also stops what writes to the disk: for nodes that may lose their power. */
+export const filterOfWrites = (): Buffer => (writes ??= encode(instructions(true)))
 
 /** The errno of a refused call; undefined if it is not refused. A call that the table does not know is refused. */
 export const refusal = (name: SyscallName | undefined): number | undefined => {

@@ -12,6 +12,7 @@ import { resourceCalls } from './calls/resources.ts'
 import { socketCalls } from './calls/socket-timeouts.ts'
 import { CLONE_UNTRACED, familiesOfTheMachine, systemCalls } from './calls/system-calls.ts'
 import { answerWith, type Continuation, type Treat, type Treatments } from './calls/treatment.ts'
+import { watchWrite } from './calls/written-files.ts'
 import { fileTimeCalls } from './files/file-times.ts'
 import { openingCalls } from './files/shown-files.ts'
 import { refusal } from './filter.ts'
@@ -42,7 +43,12 @@ const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): C
   const number = registers.get('origRax')
   const name = syscallName(number)
   const treated = name && treatments[name]
+  const written = name && watchWrite(thread, registers, name)
   const answer = treated ? treated(thread, registers, name, isRecorded) : refuse(thread, name, number)
+  if (written && answer === undefined) {
+    thread.atExit = written
+    return 'exit'
+  }
   if (typeof answer !== 'number') return answer ?? 'go on'
   answerWith(registers, answer)
   return 'go on'

@@ -8,7 +8,7 @@ import { pageAddress, pageSize, writePage } from './clock/clock-page.ts'
 import { patchVdso, seedStart } from './clock/vdso.ts'
 import { putOpening } from './files/other-path.ts'
 import { keepProgram } from './files/resident-files.ts'
-import { filterProgram } from './filter.ts'
+import { filterOfWrites, filterProgram } from './filter.ts'
 import { sitesAddress, sitesLength } from './held/call-sites.ts'
 import type { HeldThread } from './held/held-node.ts'
 import { trapProgram } from './instructions/hardware-random.ts'
@@ -32,7 +32,7 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   process.memory = new ProcessMemory(process.pid)
   process.isGo = isGoProgram(process.pid)
   injecting(tid, process.memory, injector => {
-    if (isFirst) installFilter(injector)
+    if (isFirst) installFilter(injector, process.node.unsynced ? filterOfWrites() : filterProgram)
     mapPage(injector)
     process.mayChange = mapSites(injector)
     trapCounter(injector)
@@ -59,10 +59,10 @@ const succeed = (call: string, result: number): number => {
   return result
 }
 
-const installFilter = ({ call, put }: Injector) => {
-  const program = put(filterProgram)
+const installFilter = ({ call, put }: Injector, filter: Buffer) => {
+  const program = put(filter)
   const header = Buffer.alloc(16)
-  header.writeUInt16LE(filterProgram.length / 8, 0)
+  header.writeUInt16LE(filter.length / 8, 0)
   header.writeBigUInt64LE(BigInt(program), 8)
   succeed('prctl(NO_NEW_PRIVS)', call(syscallNumber.prctl, setNoNewPrivileges, 1, 0, 0, 0))
   succeed('seccomp', call(syscallNumber.seccomp, filterMode, 0, put(header)))

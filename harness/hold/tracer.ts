@@ -13,10 +13,11 @@ import {
   wait,
 } from '../../linux/ptrace.ts'
 import { endsFirst, isCaught, polite } from '../../linux/signals.ts'
-import { syscallNumber } from '../../linux/syscall-number.ts'
+import { syscallName, syscallNumber } from '../../linux/syscall-number.ts'
 import { readsClock } from './calls/clock-calls.ts'
 import { hasDoneElse, isPoll } from './calls/polls.ts'
 import { receiveFromTimer } from './calls/posix-timer.ts'
+import { losesPower } from './calls/power-failure.ts'
 import { restart } from './calls/treatment.ts'
 import { foreignCall } from './filter.ts'
 import { enterCall, exitCall } from './filtered.ts'
@@ -156,7 +157,7 @@ export class Tracer {
   }
 
   #enterCall(thread: HeldThread): void {
-    if (!this.#registers.load(thread.tid) || this.#keepsEnd(thread)) return
+    if (!this.#registers.load(thread.tid) || this.#keepsEnd(thread) || this.#keepsPowerless(thread)) return
     const treatment = enterCall(thread, this.#registers, this.recorder !== undefined)
     this.#registers.storeChanges(thread.tid)
     this.spinners.afterCall(thread)
@@ -164,6 +165,14 @@ export class Tracer {
     if (treatment === 'yield' && this.spinners.yield(thread, this.#registers)) return
     if (thread.napping) thread.resumption = { toSyscall: false, signal: 0 }
     else this.stopped.resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
+  }
+
+  /** True where the power of its node fails before the call: the whole node stops where it is. */
+  #keepsPowerless(thread: HeldThread): boolean {
+    if (!losesPower(thread, this.#registers, syscallName(this.#registers.get('origRax')))) return false
+    thread.resumption = { toSyscall: false, signal: 0 }
+    this.stopped.freeze(thread.process.node)
+    return true
   }
 
   /** True where the call would end the thread or its process, and that is kept instead. */

@@ -20,6 +20,7 @@ import type { Uplink } from './uplink.ts'
 export interface LifeMark {
   readonly processes: NodeMark
   readonly disk: DiskMark
+  readonly rewindUnsynced: () => void
   readonly rewindOutput: () => void
 }
 
@@ -48,6 +49,7 @@ export class Life {
   constructor(held: HeldNode, place: Home, disk: Disk) {
     this.held = held
     held.limits = place.limits
+    held.unsynced = disk.unsynced
     held.written = disk.layers.map(({ upper }) => upper)
     this.disk = disk
     this.place = place
@@ -146,9 +148,11 @@ export class Life {
     const { held, place, disk } = this
     if (!this.isAlive) throw new CannotRewind('it has ended')
     const rewinds = [this.stdout.mark(), this.stderr.mark()]
+    const rewindUnsynced = disk.unsynced?.mark()
     return {
       processes: runner.mark(held, facing),
       disk: new DiskMark(held.root!, disk.layers, place.lowerOf, place.inMemory),
+      rewindUnsynced: () => rewindUnsynced?.(),
       rewindOutput: () => {
         for (const rewind of rewinds) rewind()
       },
@@ -220,11 +224,12 @@ export class Life {
   }
 
   /** Rewinds it to a mark, detached from the network and frozen. @throws CannotRewind; it must then be killed */
-  goBack(runner: Runner, { processes, disk, rewindOutput }: LifeMark): void {
+  goBack(runner: Runner, { processes, disk, rewindUnsynced, rewindOutput }: LifeMark): void {
     const { pid } = this.held
     try {
       runner.rewind(this.held, processes)
       disk.rewind(this.held.root!)
+      rewindUnsynced()
       processes.goBackToDirectories()
       if (!this.uplink.clean(processes.connected)) throw new CannotRewind('its network still has connections')
       processes.goBackToConnections(segment => this.uplink.say(segment))

@@ -8,12 +8,15 @@ import { CannotCheckpoint } from '../checkpoint/error.ts'
 import { makeOrphans, orphansOf } from '../checkpoint/orphans.ts'
 import type { NodeOutput, ResolvedNode } from '../config/config.ts'
 import { Disk } from '../files/disk.ts'
+import { losePower } from '../files/power-loss.ts'
 import { type Nanoseconds, VirtualClock } from '../hold/clock/virtual-clock.ts'
-import { HeldNode } from '../hold/held/held-node.ts'
+import { HeldNode, type PowerFailure } from '../hold/held/held-node.ts'
 import { Randomness, type RandomnessMark } from '../hold/held/randomness.ts'
 import type { Facing } from '../rewind/connection.ts'
 import { CannotRewind } from '../rewind/error.ts'
 import type { Runner } from '../runner/runner.ts'
+import { type Outcome, outcomeOf } from '../unsynced/outcomes.ts'
+import { type DiskModel, Unsynced } from '../unsynced/unsynced.ts'
 import { Life, type LifeMark } from './life.ts'
 import { ParkedLives } from './parked-lives.ts'
 import type { NodePlan, Runtime } from './runtime.ts'
@@ -89,11 +92,17 @@ export class Node {
   #pausedAt: readonly Nanoseconds[] | undefined
   /** Whether its lives are kept at the end of their start, and lived again. */
   #isRewound: boolean
+  /** What its disk promises of what was not synced; undefined if no power failure can come. */
+  readonly #diskModel: DiskModel | undefined
 
   constructor(
     { definition, address, directory }: NodePlan,
     runtime: Runtime,
-    { isRewound, clocksStart }: { readonly isRewound: boolean; readonly clocksStart: number },
+    {
+      isRewound,
+      clocksStart,
+      diskModel,
+    }: { readonly isRewound: boolean; readonly clocksStart: number; readonly diskModel: DiskModel | undefined },
   ) {
     this.name = definition.name
     this.address = address
@@ -102,6 +111,7 @@ export class Node {
     this.#runtime = runtime
     this.#isRewound = isRewound
     this.#clocksStart = clocksStart
+    this.#diskModel = diskModel
     this.#clock = new VirtualClock(clocksStart)
   }
 
@@ -135,6 +145,30 @@ export class Node {
   resume({ tracer }: Runner): void {
     this.#pausedAt = undefined
     tracer.stopped.thaw(this.#life!.held)
+  }
+
+  /** Whether its power is about to fail in the middle of a step. */
+  get powerFailure(): PowerFailure | undefined {
+    return this.#life?.held.powerFailure
+  }
+
+  /** Lets its power fail in the middle of a step. */
+  failLater(failure: PowerFailure): void {
+    if (this.#life) this.#life.held.powerFailure = failure
+    this.#standing = undefined
+  }
+
+  /** Ends it, if its power has failed in this step. */
+  endPowerless(runner: Runner): void {
+    const leaves = this.#life?.held.lostPower
+    const { unsynced } = this
+    if (leaves === undefined || unsynced === undefined) return
+    this.kill(runner, 'nothing', outcomeOf(leaves, unsynced.operations, unsynced.model))
+  }
+
+  /** What a power failure may lose of its disk; undefined while it is down, and if none can come. */
+  get unsynced(): Unsynced | undefined {
+    return this.#life?.disk.unsynced
   }
 
   get clock(): VirtualClock {
@@ -299,14 +333,19 @@ export class Node {
     return requests.some(({ port }) => !ports.has(port))
   }
 
-  /** Kills it: its life ends at once. What its disk keeps is there for the next life. */
-  kill(runner: Runner, peersSee: 'reset' | 'nothing'): void {
+  /**
+   * Kills it: its life ends at once. What its disk keeps is there for the next life.
+   *
+   * @param leaves what is left of its disk, if its power fails
+   */
+  kill(runner: Runner, peersSee: 'reset' | 'nothing', leaves?: Outcome): void {
     if (this.#life === undefined) return
     this.#isFirst = false
     this.#livesBefore += 1
     this.#clock = this.#clock.copy()
     this.#randomness = this.#randomness.copy()
     this.#disk = this.#definition.disk === 'lost' ? undefined : this.#life.disk.copy(this.#newDirectory())
+    if (this.#disk && leaves) losePower(this.#disk, leaves, this.#life.place.lowerOf)
     this.#end(this.#life, runner, peersSee)
   }
 
@@ -550,12 +589,18 @@ export class Node {
   }
 
   #begin(beginning: string): Life {
-    const disk = this.#disk ?? new Disk(this.#newDirectory(), this.#runtime.writable)
+    const disk = this.#disk ?? new Disk(this.#newDirectory(), this.#runtime.writable, this.#newUnsynced())
     this.#disk = undefined
     const held = new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy())
     const life = new Life(held, this.#runtime.place(), disk)
     this.#lives.add(life, beginning, this.#isFirst)
     return life
+  }
+
+  /** What a container writes is not seen. */
+  #newUnsynced(): Unsynced | undefined {
+    const isSeen = this.#diskModel !== undefined && this.#definition.image === undefined
+    return isSeen ? new Unsynced(this.#diskModel) : undefined
   }
 
   #newDirectory(): string {

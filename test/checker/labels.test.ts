@@ -52,6 +52,8 @@ describe('a label', () => {
     ['heal', 'heal'],
     ['crash n1', 'crash'],
     ['crash n1 silently', 'silent'],
+    ['power n1', 'power'],
+    ['power n1 keeps 3 of 5, not rename db.tmp db', 'power'],
     ['restart n1', 'restart'],
     ['n1 timer +250.5ms', 'timer'],
     ['anything else', undefined],
@@ -64,12 +66,18 @@ describe('a label', () => {
     expect(['n1→n2 #3 vote #3 term=4', 'n1→n2 #3'].map(meaningIn)).toEqual(['vote #3 term=4', ''])
   })
 
-  it.each(['crash n1', 'crash n1 silently', 'restart n1', 'reset n1 silently', 'n1 timer +5ms', 'n2→n1 #3 vote'])(
-    '%s: its node',
-    label => {
-      expect(readLabel(label).node).toBe('n1')
-    },
-  )
+  it.each([
+    'crash n1',
+    'crash n1 silently',
+    'power n1',
+    'power n1 keeps 3 of 5, write log torn',
+    'restart n1',
+    'reset n1 silently',
+    'n1 timer +5ms',
+    'n2→n1 #3 vote',
+  ])('%s: its node', label => {
+    expect(readLabel(label).node).toBe('n1')
+  })
 
   it('of a native run says which way was cut or healed, at any time', () => {
     expect(cutsBy('12.50 s n1→n2 cut')).toEqual(['n1→n2'])

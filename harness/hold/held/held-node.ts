@@ -3,6 +3,8 @@ import { innerId } from '../../../linux/inner-id.ts'
 import type { ProcessMemory } from '../../../linux/memory.ts'
 import type { Registers } from '../../../linux/ptrace.ts'
 import { defaultLimits, type NodeLimits } from '../../config/limits.ts'
+import type { Remainder } from '../../unsynced/outcomes.ts'
+import type { Unsynced } from '../../unsynced/unsynced.ts'
 import { writeClocks } from '../clock/clock-page.ts'
 import { ClockReads } from '../clock/clock-reads.ts'
 import { millisecond, type Nanoseconds, never, type VirtualClock } from '../clock/virtual-clock.ts'
@@ -55,6 +57,12 @@ export interface Polls {
 }
 
 export const noPolls: Polls = { address: 0, answer: 0, count: 0 }
+
+/** Its power fails just before it syncs or sends something for the so many-th time from now. */
+export interface PowerFailure {
+  readonly before: number
+  readonly leaves: Remainder
+}
 
 /** What a thread inherits from its creator. */
 export type Origin = Pick<HeldThread, 'randomness' | 'ordinal'>
@@ -299,6 +307,12 @@ export class HeldNode {
   /** How often something may have come to it from outside. */
   arrivals = 0
   limits: NodeLimits = defaultLimits
+  /** What a power failure may lose of its disk; undefined if none will come. */
+  unsynced: Unsynced | undefined
+  /** When its power fails in the middle of a step; undefined for never. */
+  powerFailure: PowerFailure | undefined
+  /** What is left of its disk, once its power has failed in the middle of a step. It is frozen then. */
+  lostPower: Remainder | undefined
   /** Directories of this machine that contain what it writes. */
   written: readonly string[] = []
   /** Why the tool has ended it, if it exceeded a limit. */
@@ -360,7 +374,7 @@ export class HeldNode {
     const { counts } = this
     for (const process of this.processes.values()) process.mayChange = false
     const forgetPeriods = this.clock.periods.mark()
-    const { turnsCut, sharesPorts, sharedPorts } = this
+    const { turnsCut, sharesPorts, sharedPorts, powerFailure } = this
     const giveUpDeadlines = new Map(
       [...this.givesUp].flatMap(([label, timer]) => (timer ? [[label, timer.deadline] as const] : [])),
     )
@@ -371,6 +385,8 @@ export class HeldNode {
       this.randomness.rewind(randomness)
       this.#counts = { ...counts }
       this.turnsCut = turnsCut
+      this.powerFailure = powerFailure
+      this.lostPower = undefined
       this.sharesPorts = sharesPorts
       this.sharedPorts = sharedPorts
       this.spinner = undefined

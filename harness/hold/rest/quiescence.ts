@@ -34,6 +34,7 @@ export class Quiescence {
     this.#awake = undefined
     const isNobodyReady = this.#turns.isOrdered && !(ran && this.#turns.yield())
     for (const node of nodes) {
+      if (node.lostPower !== undefined) continue
       for (const process of node.processes.values()) {
         this.#awake = this.#awakeIn(process, isNobodyReady)
         if (this.#awake) return false

@@ -61,7 +61,8 @@ describe('a right definition', () => {
       observe: undefined,
       clients: [],
       properties: {},
-      faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, silent: 0, partition: 0, pause: 0 },
+      faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, silent: 0, power: 0, partition: 0, pause: 0 },
+      diskModel: undefined,
       cutMsMin: 0,
       faultsOf: {
         drop: undefined,
@@ -69,6 +70,7 @@ describe('a right definition', () => {
         reset: undefined,
         crash: undefined,
         silent: undefined,
+        power: undefined,
         partition: undefined,
         pause: undefined,
       },
@@ -153,7 +155,16 @@ describe('a right definition', () => {
     ])
     expect(system.clients[0]!.run).toBe(put)
     expect(system.properties.safety).toBe(safety)
-    expect(system.faults).toEqual({ drop: 0, duplicate: 0, reset: 0, crash: 2, silent: 0, partition: 0, pause: 0 })
+    expect(system.faults).toEqual({
+      drop: 0,
+      duplicate: 0,
+      reset: 0,
+      crash: 2,
+      silent: 0,
+      power: 0,
+      partition: 0,
+      pause: 0,
+    })
     expect(system.weights).toEqual({ ...defaultWeights, fault: 0 })
     expect(system.clockSkewMsMax).toBe(50)
     expect(system.dissectorOf(7000)).toBe(dissector)
@@ -257,7 +268,7 @@ describe('a wrong definition is refused with one line for each problem', () => {
       { name: 'x', nodes: { n1: { comand: ['node'], command: ['node'] } }, propertys: {}, faults: { lightning: 1 } },
       [
         'nodes.n1.comand: unknown field, did you mean "command"?',
-        'faults.lightning: unknown field, known are drop, duplicate, reset, crash, silent, partition, pause',
+        'faults.lightning: unknown field, known are drop, duplicate, reset, crash, silent, power, partition, pause',
         'propertys: unknown field, did you mean "properties"?',
       ],
     ],

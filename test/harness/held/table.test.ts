@@ -184,5 +184,6 @@ test('each held call has a treatment, and no other call has one', () => {
   const held = Object.keys(systemCalls).filter(name => systemCalls[name as keyof typeof systemCalls].kind === 'held')
   // The tracer keeps a thread that is about to end.
   expect(held.filter(name => !(name in treatments))).toEqual(['exit', 'exit_group'])
-  expect(Object.keys(treatments).filter(name => !held.includes(name))).toEqual([])
+  // Only where a power failure may come does the tracer see these.
+  expect(Object.keys(treatments).filter(name => !held.includes(name))).toEqual(['msync', 'sync'])
 })

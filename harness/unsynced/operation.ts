@@ -1,0 +1,95 @@
+import { basename } from 'node:path/posix'
+
+/** A file, by number: its name may change, and a name may come to mean another file. */
+export type FileId = number
+
+/** What a name leads to. A write makes a new one. */
+export type Inode = {
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
+} & (
+  | { readonly kind: 'file'; readonly bytes: Buffer }
+  | { readonly kind: 'directory' }
+  | { readonly kind: 'link'; readonly target: string }
+)
+
+interface OfFile {
+  readonly file: FileId
+  /** Its name, absolute, as its node sees it; of `rename`, the new one. */
+  readonly path: string
+}
+
+/** Something that a node did to its disk, with what is needed to undo and to redo it. */
+export type Operation = OfFile &
+  (
+    | {
+        readonly does: 'write'
+        readonly offset: number
+        /** What was there, as far as the file went. */
+        readonly before: Buffer
+        readonly after: Buffer
+        readonly sizeBefore: number
+      }
+    | {
+        readonly does: 'resize'
+        readonly from: number
+        readonly to: number
+        /** What was beyond the new size. */
+        readonly lost: Buffer
+      }
+    /** A new file, empty; a directory; a symbolic link. */
+    | ({ readonly does: 'make'; readonly inode: Inode } & Named)
+    /** A second name. */
+    | ({ readonly does: 'link'; readonly replaced?: Replaced | undefined } & Named)
+    /** @param inode undefined if the file is known by another name */
+    | ({ readonly does: 'remove'; readonly inode: Inode | undefined } & Named)
+    | ({ readonly does: 'rename'; readonly from: string; readonly replaced: Replaced | undefined } & Named)
+  )
+
+/** The file that had a name before. */
+interface Replaced {
+  readonly file: FileId
+  readonly inode: Inode
+}
+
+interface Named {
+  /** Directories that have to be synced until the change of names is sure to last. */
+  readonly awaits: readonly string[]
+}
+
+export type OperationOf<Does extends Operation['does']> = Extract<Operation, { readonly does: Does }>
+
+/** Whether it changes what a file contains. */
+export const isOfData = (operation: Operation): operation is OperationOf<'write' | 'resize'> =>
+  operation.does === 'write' || operation.does === 'resize'
+
+/** Whether a write makes its file longer. */
+export const isLonger = ({ offset, after, sizeBefore }: OperationOf<'write'>): boolean =>
+  offset + after.length > sizeBefore
+
+/** In a few words, for a label: `write db.log`. */
+export const describeOperation = (operation: Operation): string => {
+  const name = basename(operation.path)
+  if (operation.does === 'rename') return `rename ${basename(operation.from)} ${name}`
+  return `${operation.does} ${name}`
+}
+
+/** How many bytes are kept for it. */
+export const bytesOf = (operation: Operation): number => {
+  switch (operation.does) {
+    case 'write':
+      return operation.before.length + operation.after.length
+    case 'resize':
+      return operation.lost.length
+    case 'remove':
+      return lengthOf(operation.inode)
+    case 'link':
+    case 'rename':
+      return lengthOf(operation.replaced?.inode)
+    default:
+      return 0
+  }
+}
+
+const lengthOf = (inode: Inode | undefined): number => (inode?.kind === 'file' ? inode.bytes.length : 0)

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { clusterOf, labelsOf, stdoutOf, take } from '../system.ts'
+
+/** Writes a word at each tick, syncs it, and only then writes the next one and tells the peer. */
+const writer = `
+const fs = require('fs')
+const say = () => console.log('log', fs.existsSync('/var/tmp/log') ? String(fs.readFileSync('/var/tmp/log')) : 'none')
+say()
+const udp = require('dgram').createSocket('udp4')
+udp.bind(7000, () => setInterval(() => {
+  const fd = fs.openSync('/var/tmp/log', 'a')
+  fs.writeSync(fd, 'one ')
+  fs.fsyncSync(fd)
+  fs.writeSync(fd, 'two ')
+  fs.fsyncSync(fd)
+  fs.closeSync(fd)
+  udp.send('done', 7000, process.argv[2])
+}, 1000))
+`
+
+const power = (before: number, leaves: string) => `power n before sync or message ${before} keeps ${leaves}`
+
+test('the power fails in the middle of a step, before a sync or a message', { timeout: 60_000 }, async () => {
+  const cluster = clusterOf(
+    {
+      nodes: {
+        n: { command: ['node', 'writer.js', '{{peer.address}}'] },
+        peer: { command: ['sleep', 'infinity'] },
+      },
+      faults: { power: 2 },
+      overlap: 0,
+    },
+    { 'writer.js': writer },
+  )
+  const left = async (before: number, leaves: string) => {
+    await cluster.reset()
+    await take(cluster, power(before, leaves))
+    await take(cluster, 'n timer +1000ms')
+    const sent = labelsOf(cluster).filter(label => label.startsWith('n→peer'))
+    expect(labelsOf(cluster)).toContain('restart n')
+    await take(cluster, 'restart n')
+    const found = stdoutOf(cluster, 'n')[0]
+    // The next life has its power.
+    await take(cluster, 'n timer +1000ms')
+    return [found, ...sent]
+  }
+  expect(await left(1, 'all')).toEqual(['log one'])
+  expect(await left(1, 'none')).toEqual(['log none'])
+  expect(await left(2, 'none')).toEqual(['log one'])
+  expect(await left(2, 'all')).toEqual(['log one two'])
+  expect(await left(3, 'none')).toEqual(['log one two'])
+  // A failure that has not come yet is part of the state.
+  await cluster.reset()
+  await take(cluster, power(3, 'all'))
+  const mark = await cluster.mark()
+  const step = async () => {
+    await take(cluster, 'n timer +1000ms')
+    return labelsOf(cluster)
+  }
+  const first = await step()
+  expect(first).toContain('restart n')
+  await cluster.restore(mark!)
+  expect(await step()).toEqual(first)
+})
