@@ -5,14 +5,14 @@
 const files: Readonly<Record<string, string>> = {
   campaign: 'batches bucket redis-address schedule-file states-met',
   checker:
-    'bandit brief carried due far-timers held-again labels long-waits nearness notes offers oldest-first priorities random schedule shrink start straight-way subjects surprises trace trace-keep vain-calls',
+    'bandit brief carried due far-timers held-again labels long-pauses long-waits nearness notes offers oldest-first priorities random schedule shrink start straight-way subjects surprises trace trace-keep vain-calls',
   'checker/local': 'hopeless',
   'checker/history': 'known property random smallest',
   cli: 'emulate-settings in-common older-names pipe-settings step-pattern',
   docker: 'compose',
   harness: 'filters neighbourhoods',
   'harness/config': 'config notes',
-  'harness/execution': 'first-difference',
+  'harness/execution': 'first-difference partitions',
   'harness/held': 'call-content cpu-limit instruction periods table',
   'harness/files': 'unsynced',
   'harness/rewind': 'units',

@@ -4,6 +4,7 @@ import type { Chooser, Walk } from './chooser.ts'
 import { conversations } from './conversations.ts'
 import { farLast } from './far-last.ts'
 import { healthy, prompt } from './healthy.ts'
+import { longPauses } from './long-pauses.ts'
 import { longWaits } from './long-waits.ts'
 import { prioritised } from './priorities.ts'
 import { racing } from './race.ts'
@@ -13,6 +14,8 @@ import { fresh, straight, swarm, type Weights, weighted, withoutFaults } from '.
 
 /** Share of the links between nodes that are slow in a late race. */
 const slowShares = [0, 0.25, 0.5] as const
+
+const exploring = (random: Random, choose: Chooser): Chooser => longPauses(random, farLast(random, choose))
 
 /**
  * The chooser of a walk. The same seed on the same system gives the same walk. Walks that explore leave far timers to the
@@ -34,17 +37,17 @@ export const chooserOf = ({ chooser, seed, length, steps }: Walk, weights: Weigh
     case 'fair':
       return weighted(random, withoutFaults(weights))
     case 'swarm':
-      return farLast(random, weighted(random, swarm(random, weights)))
+      return exploring(random, weighted(random, swarm(random, weights)))
     case 'fair swarm':
       return weighted(random, withoutFaults(swarm(random, weights)))
     case 'race':
-      return farLast(random, racing(random, weights, surprises))
+      return exploring(random, racing(random, weights, surprises))
     case 'priorities':
-      return farLast(random, prioritised(random, length))
+      return exploring(random, prioritised(random, length))
     case 'late race':
-      return farLast(random, racing(random, weights, surprises, new SlowWays(random, random.pick(slowShares))))
+      return exploring(random, racing(random, weights, surprises, new SlowWays(random, random.pick(slowShares))))
     case 'long waits':
-      return farLast(random, longWaits(random, weights))
+      return exploring(random, longWaits(random, weights))
     case 'again':
       return again(steps ?? [])
   }

@@ -12,6 +12,7 @@ import { type Outcome, outcomesOf, remainders } from '../unsynced/outcomes.ts'
 import { aboutMessage } from './about-message.ts'
 import type { ClockReadings, Delays } from './delays.ts'
 import type { Healthy } from './healthy.ts'
+import { partitionsAmong, roleOf } from './partitions.ts'
 import type { TimedStart } from './timed-start.ts'
 
 /** An input of a node. It enters before the node runs. */
@@ -489,35 +490,23 @@ const canHeal = ({ system, nodes, cutAt }: Moment): boolean =>
     return deadline === undefined || deadline > cutAt[index]! + system.cutMsMin * millisecond
   })
 
-/** Partitions that isolate one node, and cuts of single directions. */
+/** A second one may come before the first is healed, if it cuts any more. */
 const partitions = (moment: Moment): readonly Option[] => {
-  if (!left(moment, 'partition') || moment.cutAt) return []
-  const before = everyPartition.get(moment.nodes)
-  if (before) return before
-  const made = partitionsOf(moment)
-  everyPartition.set(moment.nodes, made)
-  return made
+  if (!left(moment, 'partition')) return []
+  const all = everyPartition.get(moment.nodes) ?? partitionsOf(moment)
+  everyPartition.set(moment.nodes, all)
+  if (moment.cutAt === undefined) return all
+  const cut = new Set(moment.network.cuts())
+  return all.filter(({ action }) => action.do === 'cut' && action.ways.some(([from, to]) => !cut.has(`${from}→${to}`)))
 }
 
 /** By the nodes of a system. They are the same in every state. */
 const everyPartition = new WeakMap<readonly Node[], readonly Option[]>()
 
 const partitionsOf = (moment: Moment): Option[] => {
-  const names = moment.nodes.map(node => node.name)
-  const isolations = names
-    .filter(name => befalls(moment, 'partition', name))
-    .map(name => {
-      const others = names.filter(other => other !== name)
-      const ways = others.flatMap((other): Way[] => [
-        [name, other],
-        [other, name],
-      ])
-      return option('partition', name, `partition ${name} | ${others.join(' ')}`, { do: 'cut', ways })
-    })
-  const ways = names.flatMap(from =>
-    names
-      .filter(to => to !== from && befalls(moment, 'partition', from, to))
-      .map(to => option('partition', from, `cut ${from}→${to}`, { do: 'cut', ways: [[from, to]] })),
-  )
-  return [...isolations, ...ways]
+  const names = moment.nodes.map(({ name }) => name)
+  const commands = new Map(moment.system.nodes.map(({ name, command }) => [name, command]))
+  return partitionsAmong(names.map(name => ({ name, role: roleOf(commands.get(name) ?? [], names) })))
+    .filter(({ nodes, ways }) => befalls(moment, 'partition', ...(ways.length === 1 ? ways[0]! : nodes)))
+    .map(({ label, first, ways }) => option('partition', first, label, { do: 'cut', ways }))
 }
