@@ -99,8 +99,7 @@ export const select = <State>(properties: Properties<State>, name: string | unde
 }
 
 /**
- * A way to begin with of this many steps is not shrunk: a shorter one would have to be executed from its start, and what is
- * found behind a state says more of that state than of how it was reached.
+ * A given prefix of at least this many steps is kept whole, because each shorter candidate would be executed from the start.
  */
 const longWay = 2000
 
@@ -246,7 +245,7 @@ class Check {
     return this.#begin.at !== 'initial'
   }
 
-  /** The steps to begin with, if they are too many to be shrunk. */
+  /** Steps of the given prefix that are kept whole; 0 if it may be shrunk. */
   get #kept(): number {
     const { length } = labelsTo(this.#begin)
     return length < longWay ? 0 : length

@@ -7,7 +7,7 @@ export interface Lessons {
   readonly estimated: number
   /** Its idea of the length of the peer's segments (tcpi_rcv_mss). */
   readonly segment: number
-  /** Length of the latest segment if that was shorter, and long enough to be repeated; otherwise 0. */
+  /** Bytes of the latest segment if below `segment` and, when repeated, its replacement; else 0. */
   readonly shorter: number
 }
 

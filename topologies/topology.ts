@@ -56,7 +56,7 @@ export interface Pipe {
   readonly cross?: Cross
 }
 
-/** Bursts of equal packets by a Poisson process. They yield to nobody. */
+/** Bursts of equal packets by a Poisson process. Open loop: the rate does not react to loss, as TCP's would. */
 export interface Cross {
   /** Bits a second in the mean; 0 for none. */
   readonly bandwidth: number

@@ -20,7 +20,7 @@ interface Scope {
   readonly tally: Tally
   readonly states: MetStates
   readonly budget: Budget
-  /** The number of steps at which the limit is reached, counted in the tally. */
+  /** Value of `tally.steps` at which this scope's limit is reached. */
   readonly stepsMax: number
   readonly variant: number
   readonly purpose: Purpose

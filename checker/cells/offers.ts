@@ -16,7 +16,7 @@ export class Offers {
     if (this.get(label) === undefined) this.#own.set(label, step)
   }
 
-  /** The same, to be kept by a mark and never added to. They are in few layers: each is larger than those after it. */
+  /** A frozen copy for a mark. Layers are merged so that each is larger than the next: few to search. */
   settled(): Offers {
     const before = this.#before
     if (before === undefined || before.#own.size > this.#own.size) return this

@@ -62,7 +62,7 @@ class Search<State> {
   readonly #lanes: readonly Lane[]
   /** Which returned operations are in the order, as bits: 16 in each element. */
   readonly #taken: Uint16Array
-  /** Which other operations are. */
+  /** Pending operations that are in the order, a bit each. */
   #extra = 0n
   /** How many returned operations are not. */
   #missing: number
@@ -128,7 +128,8 @@ class Search<State> {
   }
 
   /**
-   * A possible read may as well come now, unless an operation that need not have taken effect would then be too late.
+   * A read that fits the state is taken at once, for it changes nothing; not if a pending operation would then miss its
+   * end.
    */
   #canComeNow(operation: Operation, state: State, candidates: readonly Entry[]): boolean {
     if (!isOk(operation) || !this.#model.reads.includes(operation.op)) return false

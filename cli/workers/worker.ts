@@ -113,7 +113,7 @@ const answer = async (
       : await cell.perform(task, variant, budget)
     strays.check()
     const told = notes()
-    // Last: both sides know an outcome that is sent, and neither knows another.
+    // Encoded last: encoding changes the table that both processes share, so nothing may fail after it.
     return { outcome: inCommon.outcomeToSend(outcome), notes: told }
   } catch (error) {
     return { failure: failureOf(strays.error ?? error) }

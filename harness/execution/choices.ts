@@ -77,9 +77,9 @@ export interface Moment {
   /** Clients that wait for an answer. */
   readonly callers: ReadonlySet<string>
   readonly delays: Delays
-  /** The longest time that a message may be in flight. */
+  /** Bound on a message's delay, ms of any node's clock; Infinity for none. */
   readonly delayMsMax: number
-  /** How far clocks may be apart. */
+  /** Bound on how far clocks are apart, ms; Infinity for none. */
   readonly skewMsMax: number
   /** Present once the network is healthy. */
   readonly healthy: Healthy | undefined

@@ -105,7 +105,7 @@ const unheardIn = ({ network, nodes }: Moment): readonly Message[] => {
   return network.waitingFor(down).filter(({ kind, transport }) => kind === 'open' || transport === 'udp')
 }
 
-/** What happens to a datagram that a pipe loses, and to a message without a receiver. */
+/** The choice by which a lost datagram, or a request to a node that is down, leaves the network. */
 const notArrivingAs = (message: Message): Option => {
   const about = { node: message.to, ...aboutMessage(message) }
   return message.transport === 'udp'

@@ -127,8 +127,8 @@ const noteOf = ({ notes, execution }: Stage, touched: readonly Node[]): void => 
 }
 
 const notCarried: Record<NotCarried['what'], string> = {
-  broadcast: 'broadcast is not carried: nobody got what was sent so',
-  multicast: 'multicast is not carried: no other node got what was sent so',
-  other: 'protocols other than TCP, UDP and that of ping are not carried: nobody got what was sent so',
+  broadcast: 'broadcast is not carried: no node received it',
+  multicast: 'multicast is not carried: no other node received it',
+  other: 'protocols other than TCP, UDP and that of ping are not carried: no node received it',
   urgent: 'urgent data (MSG_OOB) arrives as any other: no mark and no SIGURG tell of it',
 }

@@ -55,9 +55,9 @@ export class Execution {
   cutAt: ClockReadings | undefined
   /** Present once the network is healthy. */
   healthy: Healthy | undefined
-  /** How long a message was in flight when the present step fired a timer, if one was. */
+  /** Age of the oldest message in flight when this step fired a timer, ms of that node's clock; undefined if none was. */
   delayMs: number | undefined
-  /** How long the earliest timer of all nodes had been due when the present step fired another one, if it was. */
+  /** Clock skew of this step, ms: fired deadline minus the earliest deadline of any node; undefined if that fired. */
   skewMs: number | undefined
   /** The results of each step, if the execution is being audited. */
   evidence: Evidence[] | undefined

@@ -53,9 +53,9 @@ export class Stage {
   execution: Execution
   /** Share of its usual bound that a node may now compute in a step before it counts as diverging. */
   patience = 1
-  /** The longest time that a message may now be in flight. */
+  /** Present bound on a message's delay, ms of any node's clock; Infinity for none. */
   delayMsMax: number
-  /** How far clocks may now be apart. */
+  /** Present bound on how far clocks are apart, ms; Infinity for none. */
   skewMsMax: number
   /** In a system with a common time: what determines when things happen. */
   readonly timing: Timing | undefined
@@ -65,7 +65,7 @@ export class Stage {
   soFar: RunSoFar | undefined
   /** Receives what nodes answer to visitors from outside, if somebody does. */
   outside: VisitorListener | undefined
-  /** How many earlier states properties have asked for. States that differ in them are not the same. */
+  /** Longest history, in states, that a property has read; that many past states are part of the fingerprint. */
   #pastAsked = 0
   /** How each node was last seen. Most of many nodes do nothing in a step, and their views are used again. */
   readonly #seen = new WeakMap<

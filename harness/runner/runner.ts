@@ -260,7 +260,7 @@ const requireGoing = (node: HeldNode): void => {
 const longStepMsMax = (4 * longTurnUsMax) / 1000
 /** In a shorter time, nobody uses much memory, in milliseconds. */
 const longMs = 5
-/** One for threads that are ready, and others for those that these wake. More would favour programs on the same CPU. */
+/** Yield once for ready threads, then for the threads that they wake. More would favour programs on the same CPU. */
 const yieldsMax = 4
 /**
  * How long a step or start may last after the deadline, in milliseconds: most end by then, and the execution counts as

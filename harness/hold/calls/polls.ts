@@ -72,7 +72,7 @@ export class Pollers {
   }
 }
 
-/** Its clock, what came to it from outside, and what its other threads did. */
+/** What the answer depends on: the node's clock, its inputs, and its other threads. */
 const happenedIn = (node: HeldNode): string => {
   const used = node.threads
     .filter(({ wait }) => !wait?.isAside)

@@ -74,8 +74,7 @@ export class StoppedThreads {
   /**
    * Lets threads go on. Call it when the tool is about to wait.
    *
-   * @returns whether one has computed for a whole turn: it must be treated before others run, because only now can be
-   * told whether they were ready
+   * @returns true if a thread used up its turn. Treat it first: later one cannot tell which threads were ready.
    */
   letGo(): boolean {
     const ready = this.#ready

@@ -20,9 +20,9 @@ for i in range(2): s.sendto(b'to all', ('255.255.255.255', 7000))`),
   )
   expect(lines).toEqual(["b'to a group'"])
   expect(notes).toEqual([
-    'n: multicast is not carried: no other node got what was sent so',
-    'n: protocols other than TCP, UDP and that of ping are not carried: nobody got what was sent so',
-    'n: broadcast is not carried: nobody got what was sent so',
+    'n: multicast is not carried: no other node received it',
+    'n: protocols other than TCP, UDP and that of ping are not carried: no node received it',
+    'n: broadcast is not carried: no node received it',
   ])
 })
 
