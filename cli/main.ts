@@ -15,22 +15,13 @@ import { describe, describeReplay, describeTried } from './check/describe.ts'
 import { outcomeOf } from './check/outcome.ts'
 import { shrinkTrace } from './check/shrink.ts'
 import { tryByHand } from './check/try.ts'
-import { addCheckOptions, checkOptionsFrom } from './command/check-options.ts'
+import { addCheckOptions, checkOption, checkOptionsFrom } from './command/check-options.ts'
 import { type ErrorCode, exitCode, explainError, unlessUnwritten } from './command/exit-code.ts'
 import { type CheckOptions, defaultOut, timeOf } from './command/options.ts'
 import { version } from './command/package.ts'
 import { print } from './command/print.ts'
 import { showProgress, statusLine } from './command/progress.ts'
-import {
-  duration,
-  onOff,
-  pace,
-  port,
-  steerings,
-  timerMsMax,
-  wholeNumber,
-  wholeNumberAboveZero,
-} from './command/values.ts'
+import { duration, pace, port, steerings, timerMsMax, wholeNumber, wholeNumberAboveZero } from './command/values.ts'
 import { askForPrograms, programsOf } from './config/ask-programs.ts'
 import { findConfig } from './config/find-config.ts'
 import type { AskedProgram } from './config/first-config.ts'
@@ -215,8 +206,8 @@ export const program = (done: (code: number) => void) => {
     .argument('<config|trace>', 'a trace, or a configuration, for which a random schedule is drawn')
     .option('--times <n>', 'executions', wholeNumberAboveZero, 20)
     .option('--steps <n>', 'length of the schedule drawn for a configuration', wholeNumber, 100)
-    .option('--seed <n>', 'seed of the nodes’ random numbers and of that schedule', wholeNumber, 1)
-    .option('--rewind <on|off>', 'whether processes are rewound instead of started again', onOff)
+    .addOption(checkOption('seed', 'seed of the nodes’ random numbers and of that schedule'))
+    .addOption(checkOption('rewind'))
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { json, ...options }: RepeatArguments) => {
       const [{ repeatPath }, { describeRepeated }] = await Promise.all([

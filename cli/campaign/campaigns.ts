@@ -4,8 +4,9 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { QueueEngine } from '../../campaign/queue/engine.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { waitingForOthers } from '../../harness/hold/turns/interruption.ts'
+import { checkOption } from '../command/check-options.ts'
 import { exitCode, unlessUnwritten } from '../command/exit-code.ts'
-import { defaultMs, defaultOut } from '../command/options.ts'
+import { defaultMs } from '../command/options.ts'
 import { print } from '../command/print.ts'
 import { statusLine } from '../command/progress.ts'
 import { duration, wholeNumber } from '../command/values.ts'
@@ -22,12 +23,12 @@ export const addCampaignCommands = (root: Command, done: (code: number) => void)
     .description('checks systems again and again, here or on any number of machines, and keeps what it finds')
     .argument('<configs...>', 'TypeScript or JavaScript files, or compose files')
     .option('--queue <url>', 'Redis URL; workers on any machine then do the work: redis://:PASSWORD@HOST:PORT')
-    .option('--for <duration>', 'how long (60s, unless executions are limited)', duration)
-    .option('--executions <n>', 'limit for each system', wholeNumber)
-    .option('--seed <n>', 'seed of the searches and of the nodes’ random numbers', wholeNumber, 1)
+    .addOption(checkOption('milliseconds', 'how long (60s, unless executions are limited)'))
+    .addOption(checkOption('executions', 'limit for each system'))
+    .addOption(checkOption('seed', 'seed of the searches and of the nodes’ random numbers'))
     .option('--workers <n>', 'processes that search here; with --queue, jobs under way at once', workersOf)
-    .option('--property <name>', 'checks only this property: crashes and divergences end an execution, and are counted')
-    .option('--out <directory>', 'directory for traces', defaultOut)
+    .addOption(checkOption('property'))
+    .addOption(checkOption('out'))
     .option('--schedules <directory>', 'directory for kept schedules (schedules/, beside each configuration)')
     .option('--page <file>', 'writes a page that shows the progress, and keeps it up to date')
     .option('--lock <duration>', 'with --queue: a worker that is silent for this long loses its job', lockOf, 15_000)

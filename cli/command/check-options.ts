@@ -63,13 +63,19 @@ export const checkOptions: Readonly<Record<Exclude<keyof CheckOptions, OfProgram
   },
 }
 
-const all = Object.entries(checkOptions).map(([name, { flags, says, parse, choices, default: value }]) => {
+type Name = keyof typeof checkOptions
+
+/** The same option for another command, which may say it in its own words. */
+export const checkOption = (name: Name, says = checkOptions[name].says): Option => {
+  const { flags, parse, choices, default: value } = checkOptions[name]
   const option = new Option(flags, says)
   if (choices) option.choices(choices)
   if (parse) option.argParser(parse)
   if (value !== undefined) option.default(value)
-  return { name, option }
-})
+  return option
+}
+
+const all = (Object.keys(checkOptions) as Name[]).map(name => ({ name, option: checkOption(name) }))
 
 export const addCheckOptions = (command: Command): Command => {
   for (const { option } of all) command.addOption(option)

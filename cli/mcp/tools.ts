@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { UsageError } from '../../checker/system/errors.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import { ShownExecution } from '../../report/model/execution.ts'
+import { checkOptions } from '../command/check-options.ts'
 import { withTimeline } from '../debug/timeline.ts'
 import { stepLabelOf, viewDiff, viewList, viewStates, viewStep } from '../debug/views.ts'
 import { boundedJson } from './bounded.ts'
@@ -33,12 +34,9 @@ export const tools = {
     z.strictObject({
       config: z.string().optional().describe('a configuration; by default the only one of the current directory'),
       for: z.string().default('60s').describe('time for the check, such as 30s or 5m'),
-      executions: z.int().min(1).optional().describe('limit on executions'),
-      property: z
-        .string()
-        .optional()
-        .describe('checks only this property: crashes and divergences end an execution, and are counted'),
-      seed: z.int().min(0).default(1),
+      executions: z.int().min(1).optional().describe(checkOptions.executions.says),
+      property: z.string().optional().describe(checkOptions.property.says),
+      seed: z.int().min(0).default(1).describe(checkOptions.seed.says),
     }),
     ({ config, for: time, executions, property, seed }, signal) =>
       ownCommand(

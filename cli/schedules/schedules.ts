@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { Tried } from '../../campaign/bisect.ts'
 import type { Kept } from '../../campaign/schedules/corpus.ts'
+import { checkOption } from '../command/check-options.ts'
 import { exitCode, unlessUnwritten } from '../command/exit-code.ts'
-import { defaultOut } from '../command/options.ts'
 import { print } from '../command/print.ts'
 import { statusLine } from '../command/progress.ts'
-import { duration, wholeNumber, wholeNumberAboveZero } from '../command/values.ts'
+import { duration, wholeNumberAboveZero } from '../command/values.ts'
 import { keepAsTest, keepSchedule } from './keep.ts'
 
 /** Adds the commands for schedules that are kept in a repository. */
@@ -73,10 +73,10 @@ export const addScheduleCommands = (root: Command, done: (code: number) => void)
     .description('searches around a kept schedule for the bug, after it was mended')
     .argument('<schedule>')
     .option('--for <duration>', 'how long', duration, duration('10m'))
-    .option('--executions <n>', 'limit on executions', wholeNumber)
+    .addOption(checkOption('executions'))
     .option('--config <file>', 'overrides the configuration that the schedule names')
-    .option('--seed <n>', 'seed of all random numbers', wholeNumber, 1)
-    .option('--out <directory>', 'directory for a trace', defaultOut)
+    .addOption(checkOption('seed', 'seed of all random numbers'))
+    .addOption(checkOption('out', 'directory for a trace'))
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { for: milliseconds, json, ...options }: ConfirmArguments) => {
       const { confirmSchedule, describeConfirmed } = await import('./confirm-schedule.ts')
