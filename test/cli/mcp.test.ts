@@ -92,25 +92,25 @@ export default defineSystem({
   return { asked: { config: `${name}.config.ts`, for: '5m' }, nodes }
 }
 
-test('a cancelled check ends, with its processes', { timeout: 60_000 }, async () => {
+test('a cancelled check ends, with its processes', { timeout: 120_000 }, async () => {
   const before = processesIn(directory).length
   const { asked, nodes } = idle('cancelled')
   const { signal, abort } = abortable()
   const answer = ask('check', asked, { signal })
-  await expect.poll(nodes, { timeout: 20_000 }).not.toEqual([])
+  await expect.poll(nodes, { timeout: 60_000 }).not.toEqual([])
   abort()
   await expect(answer).rejects.toThrow()
   await expect.poll(nodes, { timeout: 20_000 }).toEqual([])
   await expect.poll(() => processesIn(directory).length, { timeout: 20_000 }).toBe(before)
 })
 
-test('a check whose client is gone ends, with its processes', { timeout: 60_000 }, async () => {
+test('a check whose client is gone ends, with its processes', { timeout: 120_000 }, async () => {
   const before = processesIn(directory).length
   const { asked, nodes } = idle('left')
   const leaving = new Client({ name: 'leaving', version: '1' })
   await leaving.connect(server())
   const answer = leaving.callTool({ name: 'check', arguments: asked }, { timeout: 60_000 }).catch(() => undefined)
-  await expect.poll(nodes, { timeout: 20_000 }).not.toEqual([])
+  await expect.poll(nodes, { timeout: 60_000 }).not.toEqual([])
   await leaving.close()
   await answer
   await expect.poll(nodes, { timeout: 20_000 }).toEqual([])
