@@ -8,6 +8,7 @@ import {
   readSync,
   type Stats,
   statfsSync,
+  statSync,
 } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path/posix'
 import { openFor, pathOnly } from '../../../linux/inside.ts'
@@ -62,6 +63,8 @@ const fileOf = ({ thread: { process } }: Writer, fd: number): OpenFile | undefin
   try {
     const path = readlinkSync(own)
     if (!path.startsWith('/') || path.endsWith(' (deleted)') || !isOfDisk(own)) return undefined
+    // A pipe with a name is no file: opening it would take its other end.
+    if (!statSync(own).isFile()) return undefined
     const info = readFileSync(`/proc/${process.pid}/fdinfo/${fd}`, 'latin1')
     const [, position] = /^pos:\s*(\d+)/m.exec(info)!
     const [, flags] = /^flags:\s*(\d+)/m.exec(info)!
