@@ -42,7 +42,7 @@ export class PromptGraph {
    */
   hopeless(property: string): Point | undefined {
     const hopeful = this.#leadingTo(
-      ({ live, next, isWhole }) => !isWhole || next.includes(undefined) || live.has(property),
+      ({ live, next, isWhole }) => !isWhole || !next.every(each => this.#isKnown(each)) || live.has(property),
     )
     const keys = [...this.#states.keys()].filter(key => !hopeful.has(key))
     const components = stronglyConnected(keys, key => this.#states.get(key)!.next as readonly number[])
@@ -50,6 +50,11 @@ export class PromptGraph {
       [...component].every(key => this.#states.get(key)!.next.every(each => component.has(each!)))
     const points = components.filter(isFinal).flatMap(keys => [...keys].map(key => this.#states.get(key)!.point))
     return points.sort((one, other) => one.cost - other.cost || one.depth - other.depth)[0]
+  }
+
+  /** Nothing is followed from a state that violates another property. */
+  #isKnown(key: number | undefined): boolean {
+    return key !== undefined && this.#states.has(key)
   }
 
   /** Keys of the states from which some way leads to such a state. */

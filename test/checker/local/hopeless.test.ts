@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Solo } from '../../../checker/cells/alone.ts'
 import { check } from '../../../checker/check.ts'
+import type { Point } from '../../../checker/searches/deviations/point.ts'
 import { predict } from '../../../checker/searches/deviations/predict.ts'
+import { PromptGraph } from '../../../checker/searches/deviations/prompt-graph.ts'
 import { stronglyConnected } from '../../../checker/searches/deviations/strongly-connected.ts'
 import { Table } from '../../../checker/searches/local/table.ts'
 import { Budget } from '../../../checker/system/budget.ts'
@@ -67,6 +69,19 @@ test('the search by deviations finds the livelock, and the examination tells it 
     property: 'isDone',
     discovery: { by: 'deviations' },
   })
+})
+
+test('a way to a state that violates something else, from which nothing is followed, leaves hope', () => {
+  const graph = new PromptGraph()
+  const point = { cost: 0, depth: 0 } as Point
+  graph.arrive(1, point, new Set())
+  // It is reached twice: the first time it is a violation, and the second time it is known.
+  graph.follow(1, [2], true)
+  expect(graph.hopeless('isDone')).toBeUndefined()
+  graph.arrive(2, point, new Set(['isDone']))
+  graph.follow(2, [], true)
+  expect(graph.hopeless('isDone')).toBeUndefined()
+  expect(graph.hopeless('another')).toBe(point)
 })
 
 test('strongly connected components are the classes of nodes that lead to each other', () => {
