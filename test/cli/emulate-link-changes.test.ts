@@ -115,5 +115,5 @@ test('what cannot be is refused before anything starts', async () => {
     'emulation.links, at 1000 ms: no packet passes a link a–b',
   )
   expect(await refused("[{ at: '1s', link: 'left', loss: 0.1 }]")).toContain('no node left has a link of its own')
-  expect(await refused("[{ at: '1s', link: 'a', loss: 2 }]")).toContain('expected a share from 0 to 1')
+  expect(await refused("[{ at: '1s', link: 'a', loss: 2 }]")).toContain('expected a probability from 0 to 1, found 2')
 })

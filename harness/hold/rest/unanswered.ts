@@ -62,7 +62,21 @@ export const watchUnanswered = (node: HeldNode, unanswered: readonly Unanswered[
     node.givesUp.delete(label)
     if (timer) node.timers.delete(timer)
   }
-  for (const connection of unanswered) if (!node.givesUp.has(connection.label)) watch(node, connection, deadlines)
+  for (const connection of unanswered) {
+    if (!node.givesUp.has(connection.label)) watch(node, connection, deadlines)
+    else if (isAbandoned(node, connection)) forget(node, connection)
+  }
+}
+
+/** Whether its program has closed a socket whose request was not answered. Its kernel says nothing of that. */
+const isAbandoned = (node: HeldNode, connection: Unanswered): boolean =>
+  connection.kind === 'asks' &&
+  node.givesUp.get(connection.label) !== undefined &&
+  withSocket(node, connection, () => true) === undefined
+
+const forget = (node: HeldNode, { label }: Unanswered): void => {
+  node.timers.delete(node.givesUp.get(label)!)
+  node.givesUp.set(label, undefined)
 }
 
 const watch = (node: HeldNode, connection: Unanswered, deadlines: HeldNode['giveUpDeadlines']): void => {

@@ -64,6 +64,21 @@ print(errno.errorcode[s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)], flush=T
   expect(await written(user, [...cut, 'a timer +2500ms'])).toEqual(['True', 'ETIMEDOUT'])
 })
 
+test('a request that its program gives up is not waited for any more, though nobody is told', async () => {
+  const cluster = system("s.setblocking(False)\ns.connect_ex(('b', 7000))\ntime.sleep(2)\ns.close()")
+  await cluster.reset()
+  const waits = () => cluster.timers.find(({ node }) => node === 'a')!.deadlinesMs
+  for (const step of ['partition a | b', 'a timer +1000ms']) await take(cluster, step)
+  expect(waits()).toEqual([2000, 127_000])
+  await take(cluster, 'a timer +2000ms')
+  expect(waits()).toEqual([3_600_000])
+  const mark = (await cluster.mark())!
+  await take(cluster, 'a timer +3600000ms')
+  await cluster.restore(mark)
+  expect(waits()).toEqual([3_600_000])
+  expect(cluster.notes()).toEqual([])
+})
+
 const keepAlive = `s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 s.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 10)
 s.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 5)
