@@ -39,6 +39,9 @@ const suspectShares = [1 / 2, 1 / 6] as const
  * sooner than when this share of the time is left.
  */
 const [suspectReserve, suspectReserveShare] = [1.5, 1 / 6]
+/** To execute something once more with new processes and record it takes so many times what it took in the search, at most. */
+const recordingFactor = 1.5
+
 /**
  * Explores a system until a property is violated, nothing is left, or the budget is spent. With a budget of executions,
  * the same seed on the same system gives the same verdict.
@@ -324,7 +327,8 @@ class Check {
   #leaveTimeFor(steps: number): void {
     const { recordingMs } = this.#options
     if (recordingMs === undefined || steps === 0) return
-    const recording = (steps * this.#seconds() * 1000) / this.#cells.counts.steps - recordingMs
+    const executing = (steps * this.#seconds() * 1000) / this.#cells.counts.steps
+    const recording = recordingFactor * executing - recordingMs
     const most = this.#recordingMs + Math.max(0, this.#millisecondsLeft / 2)
     this.#recordingMs = Math.max(this.#recordingMs, Math.min(recording, most))
   }
