@@ -67,6 +67,27 @@ export class ProcessMemory {
   }
 }
 
+/** Bytes of the first read, which ends with the page at the latest. Most paths are shorter; more bytes cost time. */
+const firstRead = 128
+const longestPath = 4096
+const pageSize = 4096
+
+/** A path that a process gives to its kernel. Undefined if it is too long or cannot be read. */
+export const pathAt = (memory: ProcessMemory, address: number): string | undefined => {
+  const read: Buffer[] = []
+  try {
+    for (let length = 0; length < longestPath; ) {
+      const from = address + length
+      const bytes = memory.read(from, Math.min(length === 0 ? firstRead : longestPath, pageSize - (from % pageSize)))
+      const end = bytes.indexOf(0)
+      if (end !== -1) return Buffer.concat([...read, bytes.subarray(0, end)]).toString()
+      read.push(bytes)
+      length += bytes.length
+    }
+  } catch {}
+  return undefined
+}
+
 /** Array of struct iovec. */
 const vectorsOf = (pieces: readonly Piece[], addressOf: (piece: Piece) => bigint): Buffer => {
   const vectors = Buffer.alloc(pieces.length * vectorSize)

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, isAbsolute, join } from 'node:path/posix'
 import { openFor, pathOnly } from '../../../linux/inside.ts'
 import { AT_FDCWD } from '../../../linux/libc.ts'
-import type { ProcessMemory } from '../../../linux/memory.ts'
+import { type ProcessMemory, pathAt } from '../../../linux/memory.ts'
 import type { RegisterName, Registers } from '../../../linux/ptrace.ts'
 import type { SyscallName } from '../../../linux/syscall-number.ts'
 import type { Inode } from '../../unsynced/operation.ts'
@@ -41,7 +41,7 @@ const O_TRUNC = 0o1000
 const O_APPEND = 0o2000
 /** O_DSYNC, which O_SYNC contains. */
 const O_DSYNC = 0o10000
-/** AT_REMOVEDIR does not matter: what has the name is looked at. */
+/** RWF_DSYNC and RWF_SYNC */
 const RWF_DSYNC = 2 | 4
 const RENAME_EXCHANGE = 2
 const FALLOC_FL_KEEP_SIZE = 1
@@ -157,22 +157,6 @@ const vectors =
 /** Where a call says at which offset it writes; at the position if it says nothing. */
 const offsetAt = ({ thread }: Writer, pointer: number): number | undefined =>
   pointer === 0 ? undefined : Number(thread.process.memory.read(pointer, 8).readBigInt64LE())
-
-const pathAt = (memory: ProcessMemory, address: number): string | undefined => {
-  for (const length of [128, 1024, 4097]) {
-    try {
-      const bytes = memory.read(address, length)
-      const end = bytes.indexOf(0)
-      if (end !== -1) return bytes.subarray(0, end).toString()
-    } catch {
-      // It ends where nothing is mapped: read up to the end of its page.
-      const bytes = memory.read(address, 4096 - (address % 4096))
-      const end = bytes.indexOf(0)
-      return end === -1 ? undefined : bytes.subarray(0, end).toString()
-    }
-  }
-  return undefined
-}
 
 /** A name on the disk, without links in its way. */
 interface Name {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { withDuplicate } from '../../../linux/descriptor.ts'
 import { AT_FDCWD, lseek } from '../../../linux/libc.ts'
-import type { ProcessMemory } from '../../../linux/memory.ts'
+import { type ProcessMemory, pathAt } from '../../../linux/memory.ts'
 import type { RegisterName, Registers } from '../../../linux/ptrace.ts'
 import { syscallNumber } from '../../../linux/syscall-number.ts'
 import type { Treat, Treatments } from '../calls/treatment.ts'
@@ -80,27 +80,6 @@ const flagsOf = (memory: ProcessMemory, how: number): number | undefined => {
   } catch {
     return undefined
   }
-}
-
-/** Bytes of the first read, which ends with the page at the latest. Most paths are shorter; more bytes cost time. */
-const firstRead = 128
-const longestPath = 4096
-const pageSize = 4096
-
-/** Undefined if the path is too long or cannot be read. */
-const pathAt = (memory: ProcessMemory, address: number): string | undefined => {
-  const read: Buffer[] = []
-  try {
-    for (let length = 0; length < longestPath; ) {
-      const from = address + length
-      const bytes = memory.read(from, Math.min(length === 0 ? firstRead : longestPath, pageSize - (from % pageSize)))
-      const end = bytes.indexOf(0)
-      if (end !== -1) return Buffer.concat([...read, bytes.subarray(0, end)]).toString()
-      read.push(bytes)
-      length += bytes.length
-    }
-  } catch {}
-  return undefined
 }
 
 const fromBegin = 0
