@@ -74,7 +74,7 @@ test('real clients talk to nodes; what they sent is recorded, and is sent again 
   run.kill('SIGINT')
   const summary = JSON.parse(String((await run).stdout))
   expect(summary).toMatchObject({ verdict: 'undetermined', property: null, pace: 'real', faults: 0 })
-  expect(summary.message).toMatch(/^interrupted after [\d.]+ s of [\d.]+ s; until then every property held /)
+  expect(summary.message).toMatch(/^interrupted after [\d.]+ m?s of [\d.]+ s; until then every property held /)
 
   const { steps } = readTrace(join(directory, summary.trace))
   const inputs = steps.flatMap(({ input }) => (input ? [input as { does: string }] : []))
