@@ -4,11 +4,19 @@
  */
 const files: Readonly<Record<string, string>> = {
   campaign: 'batches bucket redis-address schedule-file states-met',
-  checker:
-    'bandit brief carried due far-timers held-again labels long-pauses long-waits nearness notes offers oldest-first priorities random schedule shrink start straight-way subjects surprises trace trace-keep vain-calls',
-  'checker/local': 'hopeless',
+  checker: 'notes straight-way',
+  'checker/cells': 'held-again offers schedule',
+  'checker/choosers': 'due long-pauses long-waits priorities surprises vain-calls',
   'checker/history': 'known property random smallest',
-  cli: 'emulate-settings in-common older-names pipe-settings step-pattern',
+  'checker/searches': 'bandit',
+  'checker/searches/local': 'hopeless',
+  'checker/system': 'brief carried far-timers labels nearness random start subjects',
+  'checker/trace': 'keep trace',
+  'checker/verdict': 'oldest-first shrink',
+  'cli/check': 'step-pattern',
+  'cli/emulate': 'pipe-settings settings',
+  'cli/traces': 'older-names',
+  'cli/workers': 'in-common',
   docker: 'compose',
   harness: 'filters neighbourhoods',
   'harness/config': 'config notes',

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { heldOutput } from '../held/program.ts'
 import { clusterOf, labelsOf, stdoutOf, take } from '../system.ts'
+import { heldOutput } from './program.ts'
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 

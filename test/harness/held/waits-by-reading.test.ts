@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { Unfaithful } from '../../../checker/system/errors.ts'
-import { compile, hasCompiler, heldOutput, runOn } from '../held/program.ts'
 import { clusterOf, stdoutOf } from '../system.ts'
+import { compile, hasCompiler, heldOutput, runOn } from './program.ts'
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
