@@ -140,11 +140,19 @@ export class Connections {
       const names = { opener: from, listener: to, number, port, shownPort: freePort(from, to, port, number) }
       this.#all.push(this.#connectionOf(names))
     }
-    const end = this.ends().find(
+    return this.#endOf(from, to, opener, number)?.play({ kind, ...pending })
+  }
+
+  /** Whether `play` would send it. */
+  isPlayable(from: Host, to: Host, { kind, opener, number }: PlayedSegment): boolean {
+    return kind === 'open' || this.#endOf(from, to, opener, number)?.isMuted === false
+  }
+
+  #endOf(from: Host, to: Host, opener: string, number: number): End | undefined {
+    return this.ends().find(
       ({ host, other, names }) =>
         host === from && other.host === to && names.opener === opener && names.number === number,
     )
-    return end?.play({ kind, ...pending })
   }
 
   /** Delivers what a node sent on a connection to a played host. Returns who opened the connection. */

@@ -226,6 +226,12 @@ export class Network {
     return this.#connections.play(this.#hosts.get(message.from), this.#hosts.get(message.to), message)
   }
 
+  /** Whether `play` would put it in flight. */
+  isPlayable(message: PlayedMessage): boolean {
+    if (message.transport === 'udp') return true
+    return this.#connections.isPlayable(this.#hosts.get(message.from), this.#hosts.get(message.to), message)
+  }
+
   // Steps
 
   /** Handles the packets that all nodes, or these, have sent. Returns false if there were none. */

@@ -171,12 +171,19 @@ export class Alone implements NodeSystem {
   }
 
   #overlap(entry: Overlap): Option | undefined {
-    const options = entry.overlap.map(input => this.#optionOf(input))
-    const inputs = options.flatMap(option => (option?.action.do === 'inputs' ? [option.action.inputs] : []))
-    if (inputs.length < options.length) return undefined
+    // All of them can be given, or none is put in flight.
+    if (!entry.overlap.every(input => this.#canTake(input))) return undefined
+    const options = entry.overlap.map(input => this.#optionOf(input)!)
+    const inputs = options.flatMap(({ action }) => (action.do === 'inputs' ? [action.inputs] : []))
     // The budget for it is the search's, not the node's.
     const choice = { ...options[0]!.choice, label: labelOfEntry(entry) }
     return { choice, action: { do: 'inputs', node: this.#name, inputs: inputs.flat() } }
+  }
+
+  #canTake(input: NodeInput): boolean {
+    if ('choice' in input) return this.#choice(input.choice)?.action.do === 'inputs'
+    const message = this.#messageOf(input.deliver)
+    return message !== undefined && this.#stage.execution.network.isPlayable(message)
   }
 
   /** @param step of the recorded run, whose time it is then */
@@ -239,13 +246,18 @@ export class Alone implements NodeSystem {
     return happening && { choice, action: { do: 'happen', happening } }
   }
 
-  #delivery({ from, to, label, body }: Sent): Option | undefined {
-    const { network } = this.#stage.execution
-    const played = this.#playedOf({ ...(body as Body), from, to } as PlayedMessage)
-    const message = played && network.isUp(this.#name) ? network.play(played) : undefined
+  #delivery(sent: Sent): Option | undefined {
+    const played = this.#messageOf(sent)
+    const message = played && this.#stage.execution.network.play(played)
     if (message === undefined) return undefined
-    const choice = { ...aboutMessage(message), kind: 'deliver', node: this.#name, label } as const
+    const choice = { ...aboutMessage(message), kind: 'deliver', node: this.#name, label: sent.label } as const
     return { choice, action: { do: 'inputs', node: this.#name, inputs: [{ deliver: message }] } }
+  }
+
+  /** What the network is given; undefined while the node is down, or if this life of it never had the port. */
+  #messageOf({ from, to, body }: Sent): PlayedMessage | undefined {
+    if (!this.#stage.execution.network.isUp(this.#name)) return undefined
+    return this.#playedOf({ ...(body as Body), from, to } as PlayedMessage)
   }
 
   /** With the port drawn by this life of the node; undefined if it has not drawn it. */

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { Solo } from '../../../checker/cells/alone.ts'
 import { Begin } from '../../../checker/searches/local/beginning.ts'
 import { Budget } from '../../../checker/system/budget.ts'
-import type { NodeSight } from '../../../checker/system/node-system.ts'
+import type { NodeSight, Sent } from '../../../checker/system/node-system.ts'
 import { Random } from '../../../checker/system/random.ts'
 import type { Checkpoint } from '../../../checker/system/system.ts'
 import { loadConfig } from '../../../cli/config/load-config.ts'
@@ -176,3 +176,17 @@ for (const system of Object.keys(systems))
     expect(cluster.state().nodes).toEqual(atHalf.nodes)
     await mark.discard()
   })
+
+test('of two messages that come together, none is put in flight where one cannot arrive', async () => {
+  const { nodes } = await clusterOf('randtree')
+  const joining = nodes.alone('n2')
+  let sight = await joining.reset()
+  while (sight.sent.length === 0) sight = (await joining.enter({ choice: sight.enabled[0]!.label })) as NodeSight
+  const [open] = sight.sent as [Sent]
+  expect(open).toMatchObject({ to: 'n3', isOfOpening: true })
+  const ofNoConnection = { ...open, body: { ...(open.body as object), kind: 'data', number: 9 } }
+  const alone = nodes.alone('n3')
+  await alone.reset()
+  expect(await alone.enter({ overlap: [{ deliver: open }, { deliver: ofNoConnection }] })).toBe(undefined)
+  expect(await alone.enter({ deliver: open })).toMatchObject({ findings: [] })
+})
