@@ -28,19 +28,19 @@ interface Way {
 const throughRouter = (): Way => {
   const network = new Network()
   const [sender, receiver] = [NetworkNamespace.create(), NetworkNamespace.create()]
-  network.attach('sender', addresses[0], openTun(sender, addresses[0]))
-  network.attach('receiver', addresses[1], openTun(receiver, addresses[1]))
+  network.attachments.attach('sender', addresses[0], openTun(sender, addresses[0]))
+  network.attachments.attach('receiver', addresses[1], openTun(receiver, addresses[1]))
   return {
     sender,
     receiver,
     async move() {
-      while (network.pump() || network.feed());
+      while (network.kernels.pump() || network.kernels.feed());
       network.endStep()
-      for (const message of network.deliverable()) network.deliver(message)
+      for (const message of network.messages.deliverable()) network.messages.deliver(message)
       await nextTurn()
     },
     close() {
-      for (const name of ['sender', 'receiver']) network.detach(name, 'nothing')
+      for (const name of ['sender', 'receiver']) network.attachments.detach(name, 'nothing')
       for (const namespace of [sender, receiver]) namespace.close()
     },
   }

@@ -160,7 +160,7 @@ export class Cluster implements System<GlobalState>, Processes {
 
   /** Pairs of hosts that have an open connection. */
   get connected(): readonly (readonly [string, string])[] {
-    return this.#stage.execution.network.connections().map(({ opener, listener }) => [opener, listener])
+    return this.#stage.execution.network.faults.connections().map(({ opener, listener }) => [opener, listener])
   }
 
   /** The action of the last step, if it was planned or requested. */

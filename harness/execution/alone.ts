@@ -183,7 +183,7 @@ export class Alone implements NodeSystem {
   #canTake(input: NodeInput): boolean {
     if ('choice' in input) return this.#choice(input.choice)?.action.do === 'inputs'
     const message = this.#messageOf(input.deliver)
-    return message !== undefined && this.#stage.execution.network.isPlayable(message)
+    return message !== undefined && this.#stage.execution.network.messages.isPlayable(message)
   }
 
   /** @param step of the recorded run, whose time it is then */
@@ -200,7 +200,9 @@ export class Alone implements NodeSystem {
   async #arrive(done: Done, isBefore = false): Promise<NodeSight> {
     const { options } = await endStep(this.#stage, done, [], performance.now())
     const { network } = this.#stage.execution
-    const sent = network.takeSent(this.#name).map(({ message, opener }) => this.#sentOf(message, opener, isBefore))
+    const sent = network.messages
+      .takeSent(this.#name)
+      .map(({ message, opener }) => this.#sentOf(message, opener, isBefore))
     this.#choices = this.#own(options)
     const { nodes, calls } = this.#stage.snapshot()
     const state: NodePart = { node: nodes[0]!, calls: calls.slice(this.#callsBefore) }
@@ -210,7 +212,7 @@ export class Alone implements NodeSystem {
       sent,
       enabled: this.#choices.filter(option => !isShared(option)).map(({ choice }) => choice),
       resets: this.#choices.filter(isShared).map(({ choice }) => choice),
-      isDown: !network.isUp(this.#name),
+      isDown: !network.attachments.isUp(this.#name),
       findings: done.findings.map(({ kind, node, message }): Finding => ({ kind, node, message })),
     }
   }
@@ -248,7 +250,7 @@ export class Alone implements NodeSystem {
 
   #delivery(sent: Sent): Option | undefined {
     const played = this.#messageOf(sent)
-    const message = played && this.#stage.execution.network.play(played)
+    const message = played && this.#stage.execution.network.messages.play(played)
     if (message === undefined) return undefined
     const choice = { ...aboutMessage(message), kind: 'deliver', node: this.#name, label: sent.label } as const
     return { choice, action: { do: 'inputs', node: this.#name, inputs: [{ deliver: message }] } }
@@ -256,7 +258,7 @@ export class Alone implements NodeSystem {
 
   /** What the network is given; undefined while the node is down, or if this life of it never had the port. */
   #messageOf({ from, to, body }: Sent): PlayedMessage | undefined {
-    if (!this.#stage.execution.network.isUp(this.#name)) return undefined
+    if (!this.#stage.execution.network.attachments.isUp(this.#name)) return undefined
     return this.#playedOf({ ...(body as Body), from, to } as PlayedMessage)
   }
 

@@ -39,7 +39,7 @@ const carriedOut: {
   inputs: (stage, { node, inputs }, choice) => enter(stage, stage.node(node), inputs, choice),
   divide: (stage, { node, message, count }, choice) => {
     const { network, delays } = stage.execution
-    const [first, rest] = network.divide(message, count)
+    const [first, rest] = network.messages.divide(message, count)
     delays.continueAs(message, rest)
     return enter(stage, stage.node(node), [{ deliver: first }], choice)
   },
@@ -47,11 +47,11 @@ const carriedOut: {
     execution.clients.call(client, execution.stepIndex)
     return { findings: [], touched: nodes }
   },
-  drop: (stage, { message }) => withoutNode(stage, ({ network }) => network.drop(message)),
-  refuse: (stage, { message }) => withoutNode(stage, ({ network }) => network.refuse(message)),
-  duplicate: (stage, { message }) => withoutNode(stage, ({ network }) => network.duplicate(message)),
+  drop: (stage, { message }) => withoutNode(stage, ({ network }) => network.messages.drop(message)),
+  refuse: (stage, { message }) => withoutNode(stage, ({ network }) => network.messages.refuse(message)),
+  duplicate: (stage, { message }) => withoutNode(stage, ({ network }) => network.messages.duplicate(message)),
   disconnect: (stage, action, { label }) => {
-    stage.execution.network.resetConnection(action.connection)
+    stage.execution.network.faults.resetConnection(action.connection)
     const ends = namedBy(action)
     for (const node of ends) remember(stage, node, label)
     return stage.settle(stage.nodes.filter(({ name }) => ends.includes(name)))
@@ -73,12 +73,12 @@ const carriedOut: {
   },
   cut: (stage, { ways }) =>
     withoutNode(stage, execution => {
-      execution.network.cut(ways)
+      execution.network.faults.cut(ways)
       execution.cutAt = stage.clocks()
     }),
   heal: stage =>
     withoutNode(stage, execution => {
-      execution.network.heal()
+      execution.network.faults.heal()
       execution.cutAt = undefined
     }),
   healthy: stage =>
@@ -109,7 +109,7 @@ const enter = (stage: Stage, node: Node, inputs: readonly Input[], choice: Choic
   // A timer that comes first must fire before the node is stopped, because its wait must end by time.
   if (isOverlap) runner.freeze(held)
   for (const input of inputs) {
-    if ('deliver' in input) execution.network.deliver(input.deliver)
+    if ('deliver' in input) execution.network.messages.deliver(input.deliver)
     else fire(stage, node)
   }
   stage.limitSkew()

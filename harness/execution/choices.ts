@@ -1,7 +1,7 @@
 import { labelsOf, numbersApart } from '../../checker/system/labels.ts'
 import type { Choice, ChoiceKind } from '../../checker/system/system.ts'
 import type { Message } from '../../proxy/message.ts'
-import type { Network, Way } from '../../proxy/network.ts'
+import type { Network, OpenConnection, Way } from '../../proxy/network.ts'
 import type { FaultKind, ResolvedSystem } from '../config/config.ts'
 import { millisecond, type Nanoseconds } from '../hold/clock/virtual-clock.ts'
 import type { PowerFailure } from '../hold/held/held-node.ts'
@@ -25,7 +25,7 @@ export type Action =
   | { readonly do: 'drop' | 'duplicate'; readonly message: Message }
   /** The first frames of a message enter the node; the others stay in flight. */
   | { readonly do: 'divide'; readonly node: string; readonly message: Message; readonly count: number }
-  | { readonly do: 'disconnect'; readonly connection: ReturnType<Network['connections']>[number] }
+  | { readonly do: 'disconnect'; readonly connection: OpenConnection }
   | {
       readonly do: 'kill'
       readonly node: string
@@ -375,7 +375,7 @@ const beginnings = new WeakMap<Message, Map<number, Message>>()
 const beginningOf = (network: Network, message: Message, count: number): Message => {
   const known = beginnings.get(message) ?? new Map<number, Message>()
   beginnings.set(message, known)
-  const made = known.get(count) ?? network.beginningOf(message, count)
+  const made = known.get(count) ?? network.messages.beginningOf(message, count)
   known.set(count, made)
   return made
 }
@@ -399,7 +399,7 @@ const restarts = ({ nodes }: Moment): Option[] =>
 
 const resets = (moment: Moment): Option[] => {
   if (!left(moment, 'reset')) return []
-  const connections = moment.network
+  const connections = moment.network.faults
     .connections()
     .filter(({ opener, listener }) => befalls(moment, 'reset', opener, listener))
     .map(connection => resetOf(connection))
@@ -409,7 +409,7 @@ const resets = (moment: Moment): Option[] => {
   return [...connections, ...nodes]
 }
 
-const resetOf = (connection: ReturnType<Network['connections']>[number]): Option => {
+const resetOf = (connection: OpenConnection): Option => {
   const { opener, listener, number, label } = connection
   const { choice, action } = option('reset', opener, `reset ${label}`, { do: 'disconnect', connection })
   return { choice: { from: opener, to: listener, connection: number, ...choice }, action }
@@ -496,7 +496,7 @@ const partitions = (moment: Moment): readonly Option[] => {
   const all = everyPartition.get(moment.nodes) ?? partitionsOf(moment)
   everyPartition.set(moment.nodes, all)
   if (moment.cutAt === undefined) return all
-  const cut = new Set(moment.network.cuts())
+  const cut = new Set(moment.network.faults.cuts())
   return all.filter(({ action }) => action.do === 'cut' && action.ways.some(([from, to]) => !cut.has(`${from}→${to}`)))
 }
 

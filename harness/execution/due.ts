@@ -76,7 +76,7 @@ const isPossible = (happening: TimedHappening, { deliverable, network }: Moment)
   const message = deliverable.find(({ label }) => label === happening.message)
   if (message === undefined) return false
   return happening.how === 'break'
-    ? network.isBreakable(message)
+    ? network.faults.isBreakable(message)
     : message.transport === 'udp' || message.kind === 'abort'
 }
 
@@ -102,7 +102,7 @@ const coming = new WeakMap<TimedHappening, Option>()
 /** Datagrams without a receiver, and requests for connections to a node that is down. */
 const unheardIn = ({ network, nodes }: Moment): readonly Message[] => {
   const down = new Set(nodes.filter(({ held }) => held === undefined).map(({ name }) => name))
-  return network.waitingFor(down).filter(({ kind, transport }) => kind === 'open' || transport === 'udp')
+  return network.messages.waitingFor(down).filter(({ kind, transport }) => kind === 'open' || transport === 'udp')
 }
 
 /** The choice by which a lost datagram, or a request to a node that is down, leaves the network. */

@@ -79,7 +79,7 @@ export const endStep = async (
   const moment = stage.moment()
   // Where time decides what happens, nobody asks how long messages wait.
   if (stage.isSearched) execution.delays.endStep(moment.deliverable, () => stage.clocks())
-  const { messages, lost } = execution.changesInFlight(network.inFlight(), labelsOf(taken))
+  const { messages, lost } = execution.changesInFlight(network.messages.all(), labelsOf(taken))
   if (time) {
     time.send(messages)
     time.forget(labelsOf(taken), lost)

@@ -122,7 +122,7 @@ export class Execution {
 
   /** What is in flight now belongs to the time before the next step. */
   goOn(): void {
-    this.#inFlight = new Set(labelsOf(this.network.inFlight()))
+    this.#inFlight = new Set(labelsOf(this.network.messages.all()))
   }
 
   get way(): WayThere {

@@ -105,7 +105,7 @@ const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited
   part('messages in flight', ...inFlight(network)),
   ...(waits === undefined ? [] : [part('how long they have been', waits)]),
   ...(past === undefined ? [] : [part('states of before', json(past))]),
-  part('cuts', network.cuts().join(' ')),
+  part('cuts', network.faults.cuts().join(' ')),
   part('connections', ...network.connectionStates()),
   part('budgets', [...budget].join(' '), [...calls].join(' ')),
   part('calls', textOf(state.calls)),
@@ -131,4 +131,4 @@ const skewOf = (nodes: readonly Node[]): string => {
   return nodes.map(({ clock }) => clock.elapsed - first).join(' ')
 }
 
-const inFlight = (network: Network): string[] => network.inFlight().map(messageIdentity)
+const inFlight = (network: Network): string[] => network.messages.all().map(messageIdentity)

@@ -57,12 +57,12 @@ const steer = (stage: Stage, action: Steer): Done => {
   const { network, time } = stage.execution
   switch (action.how) {
     case 'lose':
-      network.drop(network.inFlight().find(({ label }) => label === action.message)!)
+      network.messages.drop(network.messages.all().find(({ label }) => label === action.message)!)
       return nothing()
     case 'break': {
       const node = stage.node(action.node)
       stage.tellTime([node])
-      network.breakAt(network.inFlight().find(({ label }) => label === action.message)!)
+      network.faults.breakAt(network.messages.all().find(({ label }) => label === action.message)!)
       return stage.settle([node])
     }
     case 'pause':
@@ -87,10 +87,10 @@ const visit = (stage: Stage, name: string, come: (execution: Execution) => void)
 /** Applies cuts and heals to the network. */
 const connect = ({ execution: { network, time } }: Stage): Done => {
   const { cut, joined } = time!.changedWays()
-  network.heal(joined)
-  network.cut(cut)
+  network.faults.heal(joined)
+  network.faults.cut(cut)
   const ways = new Set(joined.map(way => way.join(' ')))
-  time!.passableAgain(network.deliverable().filter(({ from, to }) => ways.has(`${from} ${to}`)))
+  time!.passableAgain(network.messages.deliverable().filter(({ from, to }) => ways.has(`${from} ${to}`)))
   return nothing()
 }
 
@@ -107,7 +107,7 @@ const join = (stage: Stage, node: Node): Done => {
   stage.tellTime([node])
   stage.runner.attach(node, network)
   const findings = startAgain(stage, node)
-  time!.passableAgain(network.deliverable().filter(({ to }) => to === node.name))
+  time!.passableAgain(network.messages.deliverable().filter(({ to }) => to === node.name))
   return { findings, touched: [node] }
 }
 
@@ -164,13 +164,13 @@ export const noteLeft = ({ runner, execution: { time } }: Stage, nodes: readonly
 
 const reset = (stage: Stage, one: string, other: string): Done => {
   const { network } = stage.execution
-  const open = network.connections().filter(({ opener, listener }) => {
+  const open = network.faults.connections().filter(({ opener, listener }) => {
     const ends = [opener, listener]
     return ends.includes(one) && ends.includes(other)
   })
   const ends = [stage.node(one), stage.node(other)].filter(({ isAlive }) => isAlive)
   stage.tellTime(ends)
-  for (const connection of open) network.resetConnection(connection)
+  for (const connection of open) network.faults.resetConnection(connection)
   return open.length === 0 ? nothing() : stage.settle(ends)
 }
 

@@ -91,7 +91,7 @@ export class PromptStart {
   /** Whether a node has asked somebody something, or is told something. Who asks for a port waits until it is open. */
   #isInTouch(node: Node): boolean {
     const { name } = node
-    const messages = this.#network.inFlight()
+    const messages = this.#network.messages.all()
     if (messages.some(({ from }) => from === name)) return true
     const toIt = messages.filter(({ to }) => to === name)
     if (toIt.length === 0) return false
@@ -105,7 +105,7 @@ export class PromptStart {
 
   #noteSent(): void {
     this.#network.endStep()
-    for (const message of this.#network.inFlight()) {
+    for (const message of this.#network.messages.all()) {
       if (this.#sent.has(message.label)) continue
       this.#sent.add(message.label)
       this.#conversations.see(message)
@@ -125,7 +125,7 @@ export class PromptStart {
 
   #oldest(): Message | undefined {
     const names = new Set([...this.#begun].map(({ name }) => name))
-    const byLabel = new Map(this.#network.deliverable().map(message => [message.label, message]))
+    const byLabel = new Map(this.#network.messages.deliverable().map(message => [message.label, message]))
     for (const label of this.#sent) {
       const message = byLabel.get(label)
       if (message && names.has(message.to)) return message
@@ -136,7 +136,7 @@ export class PromptStart {
   #deliver(message: Message): Finding[] {
     const node = this.#stage.node(message.to)
     this.#sent.delete(message.label)
-    return this.#step(message.label, node, () => this.#network.deliver(message))
+    return this.#step(message.label, node, () => this.#network.messages.deliver(message))
   }
 
   /** Fires the timer that is due first. */
@@ -203,7 +203,7 @@ export class PromptStart {
 
   async #isHealthy(node: Node): Promise<boolean> {
     if (node.healthCheck === undefined) return true
-    const before = new Set(labelsOf(this.#network.inFlight()))
+    const before = new Set(labelsOf(this.#network.messages.all()))
     const { clients } = this.#stage.execution
     const result = await clients.run(node, node.healthCheck, () => this.#settleInCheck(node, before))
     return result?.exitCode === 0
@@ -220,8 +220,8 @@ export class PromptStart {
     if (findings.length > 0) return findings
     this.#noteSent()
     const { name } = node
-    const asks = this.#network
-      .inFlight()
+    const asks = this.#network.messages
+      .all()
       .some(({ from, to, label }) => (from === name || to === name) && !before.has(label))
     const message = asks && this.#stage.execution.clients.programsAreAsleep ? this.#oldest() : undefined
     return message ? this.#deliver(message) : []

@@ -52,7 +52,7 @@ const makeAgain = (stage: Stage, { execution, nodes }: SavedCluster, way: WayThe
   const criu = findCriu()
   const network = stage.newNetwork(execution.network)
   for (const [index, node] of stage.nodes.entries()) node.restore(nodes[index]!, criu, stage.runner, network)
-  network.goOn()
+  network.kernels.goOn()
   stage.execution = stage.newExecution(way, network, execution)
   for (const { held } of stage.nodes) if (held) stage.runner.tracer.stopped.thaw(held)
 }

@@ -176,7 +176,9 @@ export class Stage {
 
   /** After a node took what others had sent, lets those continue that had no room left to write. */
   settleOthers(done: Done, cpuMsMax?: number): Done {
-    const others = this.nodes.filter(({ name, isPaused }) => !isPaused && this.execution.network.isRestless(name))
+    const others = this.nodes.filter(
+      ({ name, isPaused }) => !isPaused && this.execution.network.kernels.isRestless(name),
+    )
     if (done.findings.length > 0 || others.length === 0) return done
     return this.settle([...new Set([...done.touched, ...others])], cpuMsMax)
   }
@@ -185,7 +187,7 @@ export class Stage {
   watchUnanswered(): void {
     // A played host answers some time.
     if (this.peers.length > 0) return
-    const unanswered = this.execution.network.unanswered()
+    const unanswered = this.execution.network.faults.unanswered()
     const none: typeof unanswered = []
     for (const { name, held, isAlive } of this.nodes) {
       const own = unanswered.length === 0 ? none : unanswered.filter(({ node }) => node === name)
@@ -252,7 +254,7 @@ export class Stage {
       system: this.system,
       nodes: this.nodes,
       network,
-      deliverable: network.deliverable(),
+      deliverable: network.messages.deliverable(),
       budget,
       calls: clients.left,
       cutAt,
@@ -340,7 +342,7 @@ export class Stage {
   }
 
   #newClients(network: Network, mark?: ClientsMark): Clients {
-    const host = network.virtualHost(observerName, observerAddress)
+    const host = network.attachments.virtualHost(observerName, observerAddress)
     const visitors = new Visitors(() => this.outside)
     return new Clients(host, this.nodes, this.system, { mark, visitors })
   }

@@ -10,7 +10,7 @@ import { TimedStart } from './timed-start.ts'
 export const startAll = async (stage: Stage, variant: number, seed: number): Promise<Finding[]> => {
   const { nodes, runner } = stage
   const network = stage.newNetwork()
-  for (const { name, address } of stage.peers) network.attachPlayed(name, address)
+  for (const { name, address } of stage.peers) network.attachments.attachPlayed(name, address)
   for (const node of nodes) node.renew(seed + variant)
   await unlessInterrupted(Promise.all(nodes.map(node => node.prepare())))
   const { timing } = stage
@@ -26,7 +26,7 @@ export const startAll = async (stage: Stage, variant: number, seed: number): Pro
  */
 const startInitial = (stage: Stage, variant: number, network: Network, initial: ReadonlySet<string>): Finding[] => {
   const { nodes, runner } = stage
-  for (const { name, address } of nodes) network.announce(name, address)
+  for (const { name, address } of nodes) network.attachments.announce(name, address)
   stage.execution = stage.newExecution({ variant, schedule: [] }, network)
   stage.tellTime(nodes)
   const there = nodes.filter(({ name }) => initial.has(name))

@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { cpuNsOf } from '../../linux/cpu-time.ts'
-import type { Network } from '../../proxy/network.ts'
+import type { HeaderAndPayload } from '../../proxy/datagrams.ts'
 import type { Disk } from '../files/disk.ts'
 import type { Output } from '../files/output.ts'
 import { leaveSharedMemory } from '../hold/calls/shared-memory.ts'
@@ -27,7 +27,7 @@ export interface LifeMark {
 /** The end of its start. */
 interface StartMark extends LifeMark {
   /** Datagrams that it had sent by then. */
-  readonly datagrams: ReturnType<Network['datagramsOf']>
+  readonly datagrams: readonly HeaderAndPayload[]
 }
 
 /**

@@ -284,10 +284,10 @@ export class Node {
     const beginning = this.#beginning()
     const kept = this.isAnew ? undefined : this.#lives.take(beginning)
     const life = kept ?? this.#begin(beginning)
-    network.attach(this.name, this.address, life.uplink.link)
+    network.attachments.attach(this.name, this.address, life.uplink.link)
     this.#network = network
-    const requests = network.requestsOf(this.name).map(({ request }) => request)
-    this.#sentBefore = new Set([...network.datagramsOf(this.name), ...requests])
+    const requests = network.messages.requestsOf(this.name).map(({ request }) => request)
+    this.#sentBefore = new Set([...network.messages.datagramsOf(this.name), ...requests])
     this.#life = life
     this.#isResumed = kept !== undefined
     this.#clock = life.held.clock
@@ -297,7 +297,7 @@ export class Node {
   /** Lets its process run; it is not quiescent yet. */
   start(runner: Runner): void {
     const life = this.#life!
-    this.#network!.resend(life.datagrams)
+    this.#network!.messages.resend(life.datagrams)
     life.start(runner, this.#random)
   }
 
@@ -319,14 +319,16 @@ export class Node {
     }
     life.markStart(
       runner,
-      this.#network!.datagramsOf(this.name).filter(datagram => !this.#sentBefore.has(datagram)),
+      this.#network!.messages.datagramsOf(this.name).filter(datagram => !this.#sentBefore.has(datagram)),
     )
     return true
   }
 
   /** Whether a request of this life for a connection is in flight that its kernel would not repeat in a rewound life. */
   #hasGivenUpRequest(): boolean {
-    const requests = this.#network!.requestsOf(this.name).filter(({ request }) => !this.#sentBefore.has(request))
+    const requests = this.#network!.messages.requestsOf(this.name).filter(
+      ({ request }) => !this.#sentBefore.has(request),
+    )
     if (requests.length === 0) return false
     const asking = tcpEntries(this.#life!.held.pid).filter(({ state }) => state === tcpState.synSent)
     const ports = new Set(asking.map(({ local }) => portOf(local)))
@@ -391,7 +393,7 @@ export class Node {
     if (saved.life === undefined) return
     const place = runner.aside(() => this.#runtime.place())
     this.#life = restoreLife(criu, runner, this.name, saved.life, place, this.#newDirectory(), this.#random)
-    network.attach(this.name, this.address, place.uplink.link)
+    network.attachments.attach(this.name, this.address, place.uplink.link)
     this.#network = network
     this.#clock = this.#life.held.clock
     this.#randomness = this.#life.held.randomness
@@ -461,7 +463,7 @@ export class Node {
     const hasStayed = this.#standsAt(marked)
     this.#standing = undefined
     this.#pausedAt = undefined
-    if (this.#life !== undefined && has.life === this.#life) this.#network!.release(this.name, 'nothing')
+    if (this.#life !== undefined && has.life === this.#life) this.#network!.attachments.release(this.name, 'nothing')
     else if (this.#life) this.#end(this.#life, runner, 'nothing')
     if (has.life) this.#goBackToLife(has, hasStayed, runner)
     this.renew(seed)
@@ -481,7 +483,7 @@ export class Node {
   }
 
   #continue(life: Life, network: Network): void {
-    network.attach(this.name, this.address, life.uplink.link)
+    network.attachments.attach(this.name, this.address, life.uplink.link)
     this.#life = life
     this.#isResumed = true
     this.#clock = life.held.clock
@@ -519,11 +521,11 @@ export class Node {
     if (has.life?.held.frozen) has.life.goOn(runner, has.mark)
   }
 
-  readonly #facing: Facing = (port, peer, peerPort) => this.#network?.facing(this.name, port, peer, peerPort)
+  readonly #facing: Facing = (port, peer, peerPort) => this.#network?.kernels.facing(this.name, port, peer, peerPort)
 
   #end(life: Life, runner: Runner, peersSee: 'reset' | 'nothing'): void {
     // Its kernel is detached first, so that it cannot tell peers that its sockets close.
-    this.#network!.release(this.name, peersSee)
+    this.#network!.attachments.release(this.name, peersSee)
     this.#life = undefined
     this.#pausedAt = undefined
     this.#lives.end(life, runner)

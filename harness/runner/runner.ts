@@ -100,7 +100,7 @@ export class Runner {
   /** Lets everything happen that is ready in all nodes, or in these. Returns whether anything did. */
   #pump(network: Network, names?: readonly string[]): boolean {
     const stopped = this.tracer.poll()
-    return network.pump(names) || stopped
+    return network.kernels.pump(names) || stopped
   }
 
   /**
@@ -133,7 +133,7 @@ export class Runner {
       if (!this.#pump(network, names)) {
         if (!this.#quiescence.reached(nodes, ran)) {
           if (!ran) this.#turns.rest()
-        } else if (network.feed(names)) for (const node of nodes) node.arrivals += 1
+        } else if (network.kernels.feed(names)) for (const node of nodes) node.arrivals += 1
         else if (!this.#pump(network) && !this.#naps.end(nodes) && !this.#pollers.wake(nodes)) {
           // So that a node is ended in the step in which it used too much.
           if (!this.#endExceeding(nodes, longMs)) break
@@ -146,7 +146,7 @@ export class Runner {
         return unsettled
       }
     }
-    network.rest(names)
+    network.kernels.rest(names)
     for (const node of nodes) {
       node.endStep()
       watchSocketWaits(node)

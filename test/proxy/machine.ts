@@ -21,7 +21,7 @@ export class Machine {
   addNode(name: string, address: string): void {
     const namespace = NetworkNamespace.create()
     this.#namespaces.set(name, { namespace, address })
-    this.network.attach(name, address, openTun(namespace, address))
+    this.network.attachments.attach(name, address, openTun(namespace, address))
   }
 
   /** As after a crash: nothing of the old namespace is left to the new one. */
@@ -51,7 +51,7 @@ export class Machine {
   }
 
   pump(): void {
-    while (this.network.pump() || this.network.feed());
+    while (this.network.kernels.pump() || this.network.kernels.feed());
   }
 
   /** Pumps, each turn a step that is handled by `act`, until `isDone`. Fails by the test's own time limit. */
@@ -68,20 +68,20 @@ export class Machine {
   /** Delivers whatever can be, until `isDone`: the network as it is when all goes well. */
   async deliverUntil(isDone: () => boolean, delivered: Message[] = []): Promise<void> {
     await this.until(isDone, () => {
-      for (const message of this.network.deliverable()) {
+      for (const message of this.network.messages.deliverable()) {
         delivered.push(message)
-        this.network.deliver(message)
+        this.network.messages.deliver(message)
       }
     })
   }
 
   /** Waits until exactly these are deliverable; gives up before the test's time is over, to show what was. */
   async untilHeld(...labels: string[]): Promise<readonly Message[]> {
-    const found = () => this.network.deliverable().map(message => message.label)
+    const found = () => this.network.messages.deliverable().map(message => message.label)
     const deadline = Date.now() + 50_000
     await this.until(() => isDeepStrictEqual(found(), labels) || Date.now() > deadline)
     expect(found()).toEqual(labels)
-    return this.network.deliverable()
+    return this.network.messages.deliverable()
   }
 
   async close(): Promise<void> {
@@ -92,7 +92,7 @@ export class Machine {
       await gone
     }
     for (const [name, { namespace }] of this.#namespaces) {
-      if (this.network.isUp(name)) this.network.detach(name, 'nothing')
+      if (this.network.attachments.isUp(name)) this.network.attachments.detach(name, 'nothing')
       namespace.close()
     }
   }

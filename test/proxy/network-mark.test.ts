@@ -8,13 +8,13 @@ const options: NetworkOptions = { dissector: port => (port === 80 ? frames.http1
 const [first, second] = ['10.0.0.1', '10.0.0.2'] as const
 
 const step = (network: Network) => {
-  while (network.pump() || network.feed());
+  while (network.kernels.pump() || network.kernels.feed());
   network.endStep()
 }
-const labels = (network: Network) => network.inFlight().map(({ label }) => label)
+const labels = (network: Network) => network.messages.all().map(({ label }) => label)
 const deliverAll = (network: Network) => {
-  while (network.deliverable().length > 0) {
-    network.deliver(network.deliverable()[0]!)
+  while (network.messages.deliverable().length > 0) {
+    network.messages.deliver(network.messages.deliverable()[0]!)
     step(network)
   }
 }
@@ -23,7 +23,8 @@ const deliverAll = (network: Network) => {
 const build = (how = options) => {
   const network = new Network(how)
   const kernels = [new MemoryKernel(first), new MemoryKernel(second)] as const
-  for (const [index, kernel] of kernels.entries()) network.attach(`n${index + 1}`, [first, second][index]!, kernel)
+  for (const [index, kernel] of kernels.entries())
+    network.attachments.attach(`n${index + 1}`, [first, second][index]!, kernel)
   kernels[1].listen(80)
   const opener = kernels[0].connect(second, 80)
   step(network)
@@ -37,7 +38,8 @@ const build = (how = options) => {
 /** With the same kernels, which have not noticed. */
 const again = (mark: ReturnType<Network['mark']>, kernels: readonly MemoryKernel[], how = options) => {
   const network = new Network(how, mark)
-  for (const [index, kernel] of kernels.entries()) network.attach(`n${index + 1}`, [first, second][index]!, kernel)
+  for (const [index, kernel] of kernels.entries())
+    network.attachments.attach(`n${index + 1}`, [first, second][index]!, kernel)
   return network
 }
 
@@ -45,7 +47,7 @@ test('a network made from a mark goes on with connections, messages, halves of f
   const { network, kernels, opener } = build()
   const other = again(network.mark(), kernels)
   expect(labels(other)).toEqual(labels(network))
-  expect(other.connections()).toEqual(network.connections())
+  expect(other.faults.connections()).toEqual(network.faults.connections())
   opener.write(Buffer.from('lf HTTP/1.1\r\n\r\n'))
   step(other)
   expect(labels(other)).toEqual(['n1→n2 #2 open :80', 'n1→n2 #3 GET /whole', 'n1→n2 #4 GET /half'])
@@ -96,9 +98,11 @@ test('what a reader has read that cannot be copied is read again', () => {
 
 test('cuts are kept', () => {
   const { network, kernels } = build()
-  network.cut([['n1', 'n2']])
+  network.faults.cut([['n1', 'n2']])
   const other = again(network.mark(), kernels)
-  expect(other.deliverable()).toEqual([])
-  other.heal()
-  expect(other.deliverable().map(({ label }) => label)).toEqual(network.inFlight().map(({ label }) => label))
+  expect(other.messages.deliverable()).toEqual([])
+  other.faults.heal()
+  expect(other.messages.deliverable().map(({ label }) => label)).toEqual(
+    network.messages.all().map(({ label }) => label),
+  )
 })

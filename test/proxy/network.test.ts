@@ -17,25 +17,25 @@ const build = (options?: NetworkOptions) => {
   const kernels = addresses.map((address, index) => {
     const kernel = new MemoryKernel(address)
     kernel.listen(7000)
-    network.attach(`n${index + 1}`, address, kernel)
+    network.attachments.attach(`n${index + 1}`, address, kernel)
     return kernel
   })
   return { network, kernels: kernels as [MemoryKernel, MemoryKernel, MemoryKernel] }
 }
 
 const step = (network: Network) => {
-  while (network.pump() || network.feed());
+  while (network.kernels.pump() || network.kernels.feed());
   network.endStep()
 }
 
 /** Delivers all there is, again and again. */
 const settle = (network: Network, act: () => void = () => {}) => {
   do {
-    for (const message of network.deliverable()) network.deliver(message)
+    for (const message of network.messages.deliverable()) network.messages.deliver(message)
     step(network)
     act()
     step(network)
-  } while (network.deliverable().length > 0)
+  } while (network.messages.deliverable().length > 0)
 }
 
 const connect = () => {
@@ -45,9 +45,9 @@ const connect = () => {
   return { network, kernels, opener, listener: kernels[1].accepted[0]! }
 }
 
-const inFlight = (network: Network) => network.inFlight().map(message => message.label)
-const deliverable = (network: Network) => network.deliverable().map(message => message.label)
-const deliverFirst = (network: Network) => network.deliver(network.deliverable()[0]!)
+const inFlight = (network: Network) => network.messages.all().map(message => message.label)
+const deliverable = (network: Network) => network.messages.deliverable().map(message => message.label)
+const deliverFirst = (network: Network) => network.messages.deliver(network.messages.deliverable()[0]!)
 
 type Command =
   | { do: 'write' | 'read'; side: 0 | 1; length: number }
@@ -90,8 +90,10 @@ test('whatever the order of writing, reading, closing and delivering, each side 
           sockets[command.side].close()
         }
         if (command.do === 'step') endStepOfOneMessage(network)
-        if (command.do === 'deliver' && network.deliverable().length > 0)
-          network.deliver(network.deliverable()[command.index % network.deliverable().length]!)
+        if (command.do === 'deliver' && network.messages.deliverable().length > 0)
+          network.messages.deliver(
+            network.messages.deliverable()[command.index % network.messages.deliverable().length]!,
+          )
       }
       const length = (buffers: Buffer[]) => buffers.reduce((sum, { length }) => sum + length, 0)
       const readAll = () => {
@@ -108,7 +110,7 @@ test('whatever the order of writing, reading, closing and delivering, each side 
       }
       expect(inFlight(network)).toEqual([])
       expect(network.anomalies()).toEqual(faultless)
-      expect(network.connections().length).toBe(isClosed[0] && isClosed[1] ? 0 : 1)
+      expect(network.faults.connections().length).toBe(isClosed[0] && isClosed[1] ? 0 : 1)
     }),
     {
       numRuns: 150,
@@ -130,10 +132,10 @@ test('whatever the order of writing, reading, closing and delivering, each side 
 
 /** However often a node writes in a step, each direction carried one message of data. */
 const endStepOfOneMessage = (network: Network) => {
-  while (network.pump() || network.feed());
-  const before = new Set(network.inFlight())
+  while (network.kernels.pump() || network.kernels.feed());
+  const before = new Set(network.messages.all())
   network.endStep()
-  const data = network.inFlight().filter(message => message.kind === 'data' && !before.has(message))
+  const data = network.messages.all().filter(message => message.kind === 'data' && !before.has(message))
   expect(new Set(data.map(({ from }) => from)).size).toBe(data.length)
 }
 
@@ -158,15 +160,15 @@ test('whatever happens to nodes and connections, no byte is out of place, and in
       const choose = <T>(items: readonly T[], at: number): T | undefined => items[at % Math.max(1, items.length)]
       const sockets = () => [...openers, ...kernels.flatMap(({ accepted }) => accepted)]
       const restart = (node: number) => {
-        if (network.isUp(`n${node + 1}`)) return
+        if (network.attachments.isUp(`n${node + 1}`)) return
         kernels[node] = new MemoryKernel(addresses[node]!)
         kernels[node].listen(7000)
-        network.attach(`n${node + 1}`, addresses[node]!, kernels[node])
+        network.attachments.attach(`n${node + 1}`, addresses[node]!, kernels[node])
       }
       const act = {
         connect: (at: number) => {
           const [from, to] = [at % 3, (at + 1 + (at % 2)) % 3]
-          if (network.isUp(`n${from + 1}`)) openers.push(kernels[from]!.connect(addresses[to]!, 7000))
+          if (network.attachments.isUp(`n${from + 1}`)) openers.push(kernels[from]!.connect(addresses[to]!, 7000))
         },
         write: (at: number) => choose(sockets(), at)?.write(Buffer.alloc(at * 9, at)),
         close: (at: number) => choose(sockets(), at)?.close(),
@@ -176,28 +178,28 @@ test('whatever happens to nodes and connections, no byte is out of place, and in
         },
         step: () => step(network),
         deliver: (at: number) => {
-          const message = choose(network.deliverable(), at)
-          if (message) network.deliver(message)
+          const message = choose(network.messages.deliverable(), at)
+          if (message) network.messages.deliver(message)
         },
         crash: (at: number) => {
           const name = `n${(at % 3) + 1}`
-          if (network.isUp(name)) network.detach(name, at % 2 ? 'reset' : 'nothing')
+          if (network.attachments.isUp(name)) network.attachments.detach(name, at % 2 ? 'reset' : 'nothing')
         },
         restart: (at: number) => restart(at % 3),
         reset: (at: number) => {
-          const connection = choose(network.connections(), at)
-          if (connection) network.resetConnection(connection)
+          const connection = choose(network.faults.connections(), at)
+          if (connection) network.faults.resetConnection(connection)
         },
         break: (at: number) => {
-          const message = choose(network.deliverable(), at)
-          if (message && network.isBreakable(message)) network.breakAt(message)
-          else if (message?.kind === 'abort') network.drop(message)
+          const message = choose(network.messages.deliverable(), at)
+          if (message && network.faults.isBreakable(message)) network.faults.breakAt(message)
+          else if (message?.kind === 'abort') network.messages.drop(message)
         },
-        cut: (at: number) => network.cut([[`n${(at % 3) + 1}`, `n${((at + 1) % 3) + 1}`]]),
-        heal: () => network.heal(),
+        cut: (at: number) => network.faults.cut([[`n${(at % 3) + 1}`, `n${((at + 1) % 3) + 1}`]]),
+        heal: () => network.faults.heal(),
       }
       for (const { kind, at } of events) act[kind](at)
-      network.heal()
+      network.faults.heal()
       for (const index of [0, 1, 2]) restart(index)
       const readAll = () => sockets().reduce((sum, socket) => sum + socket.read(everything).length, 0)
       let bytes = -1
@@ -227,9 +229,9 @@ test('messages of two openers and two directions have a fixed order, and each di
     'n3→n1 #1 open :7000',
     'n1→n2 #1 open :7000',
   ])
-  const last = network.deliverable()[3]!
-  network.deliver(last)
-  expect(() => network.deliver(last)).toThrow(
+  const last = network.messages.deliverable()[3]!
+  network.messages.deliver(last)
+  expect(() => network.messages.deliver(last)).toThrow(
     'cannot deliver n1→n2 #1 open :7000: it is not the first that its connection holds',
   )
   step(network)
@@ -269,7 +271,7 @@ test('a crash that peers see leaves what was sent before in flight, and the abor
   listener.write(Buffer.from('a'))
   opener.write(Buffer.from('b'))
   step(network)
-  network.detach('n2', 'reset')
+  network.attachments.detach('n2', 'reset')
   network.endStep()
   expect(inFlight(network)).toEqual(['n2→n1 #2 1 byte :7000 "a"', 'n2→n1 #3 abort :7000'])
   settle(network)
@@ -279,14 +281,14 @@ test('a crash that peers see leaves what was sent before in flight, and the abor
 
 test('after a crash that nobody saw, what was sent waits, and its first arrival is answered with an abort', () => {
   const { network, opener } = connect()
-  network.detach('n2', 'nothing')
+  network.attachments.detach('n2', 'nothing')
   opener.write(Buffer.from('a'))
   step(network)
   opener.write(Buffer.from('b'))
   step(network)
   expect(inFlight(network)).toEqual(['n1→n2 #2 1 byte :7000 "a"', 'n1→n2 #3 1 byte :7000 "b"'])
   expect(deliverable(network)).toEqual([])
-  network.attach('n2', addresses[1], new MemoryKernel(addresses[1]))
+  network.attachments.attach('n2', addresses[1], new MemoryKernel(addresses[1]))
   deliverFirst(network)
   step(network)
   expect(inFlight(network)).toEqual(['n2→n1 #2 abort :7000'])
@@ -301,8 +303,8 @@ test('a connection broken in place of a message is reset at the receiver at once
   step(network)
   opener.write(Buffer.from('c'))
   step(network)
-  const [message] = network.deliverable().filter(({ to }) => to === 'n2')
-  network.breakAt(message!)
+  const [message] = network.messages.deliverable().filter(({ to }) => to === 'n2')
+  network.faults.breakAt(message!)
   step(network)
   expect(listener.state).toBe('reset')
   expect(listener.read(everything).toString()).toBe('')
@@ -315,15 +317,15 @@ test('a connection broken in place of a message is reset at the receiver at once
 
 test('an end that lost what told it of a reset learns of it when it sends, even to a kernel that began anew', () => {
   const { network, opener } = connect()
-  network.detach('n2', 'reset')
+  network.attachments.detach('n2', 'reset')
   network.endStep()
-  const [abort] = network.deliverable()
+  const [abort] = network.messages.deliverable()
   expect(abort!.label).toBe('n2→n1 #2 abort :7000')
-  expect(network.isBreakable(abort!)).toBe(false)
-  network.drop(abort!)
+  expect(network.faults.isBreakable(abort!)).toBe(false)
+  network.messages.drop(abort!)
   settle(network)
   expect(opener.state).toBe('open')
-  network.attach('n2', addresses[1], new MemoryKernel(addresses[1]))
+  network.attachments.attach('n2', addresses[1], new MemoryKernel(addresses[1]))
   opener.write(Buffer.from('a'))
   step(network)
   settle(network)
@@ -334,7 +336,7 @@ test('a request for a connection is refused in place of being delivered', () => 
   const { network, kernels } = build()
   const opener = kernels[0].connect(addresses[1], 7000)
   step(network)
-  network.breakAt(network.deliverable()[0]!)
+  network.faults.breakAt(network.messages.deliverable()[0]!)
   step(network)
   settle(network)
   expect(opener.state).toBe('refused')
@@ -346,9 +348,9 @@ test('an answer to a request for a connection is not broken', () => {
   step(network)
   deliverFirst(network)
   step(network)
-  const [accept] = network.deliverable()
+  const [accept] = network.messages.deliverable()
   expect(accept!.label).toBe('n2→n1 #1 accept :7000')
-  expect(network.isBreakable(accept!)).toBe(false)
+  expect(network.faults.isBreakable(accept!)).toBe(false)
 })
 
 test('a connection asked of a node that goes down unanswered is asked for again', () => {
@@ -356,9 +358,9 @@ test('a connection asked of a node that goes down unanswered is asked for again'
   const opener = kernels[0].connect(addresses[1], 7000)
   step(network)
   deliverFirst(network)
-  network.detach('n2', 'reset')
+  network.attachments.detach('n2', 'reset')
   expect(inFlight(network)).toEqual(['n1→n2 #2 open :7000'])
-  network.attach('n2', addresses[1], new MemoryKernel(addresses[1]))
+  network.attachments.attach('n2', addresses[1], new MemoryKernel(addresses[1]))
   settle(network)
   expect(opener.state).toBe('refused')
 })
@@ -390,13 +392,13 @@ test('a node that sends more than 4 MB is held back until what it sent enters it
   const { network, opener, listener } = connect()
   opener.write(Buffer.alloc(10_000_000))
   step(network)
-  expect(network.inFlight().map(({ bytes }) => bytes.length)).toEqual([4_194_304])
+  expect(network.messages.all().map(({ bytes }) => bytes.length)).toEqual([4_194_304])
   let received = 0
   for (let isMore = true; isMore; ) {
     const bytes = listener.read(everything).length
     received += bytes
-    isMore = bytes > 0 || network.deliverable().length > 0
-    if (network.deliverable().length > 0) deliverFirst(network)
+    isMore = bytes > 0 || network.messages.deliverable().length > 0
+    if (network.messages.deliverable().length > 0) deliverFirst(network)
     step(network)
   }
   expect(received).toBe(10_000_000)
@@ -410,9 +412,9 @@ test('a node whose peer dies while it takes no more is held back no longer by wh
   deliverFirst(network)
   step(network)
   expect(inFlight(network)).toEqual([])
-  network.detach('n2', 'nothing')
+  network.attachments.detach('n2', 'nothing')
   step(network)
-  expect(network.inFlight().map(({ bytes }) => bytes.length)).toEqual([4_194_304])
+  expect(network.messages.all().map(({ bytes }) => bytes.length)).toEqual([4_194_304])
 })
 
 test('connections are numbered by opener and way, and named so in what is open', () => {
@@ -420,7 +422,7 @@ test('connections are numbered by opener and way, and named so in what is open',
   for (const _ of [1, 2]) kernels[0].connect(addresses[1], 7000)
   kernels[1].connect(addresses[0], 7000)
   settle(network)
-  expect(network.connections().map(({ label }) => label)).toEqual([
+  expect(network.faults.connections().map(({ label }) => label)).toEqual([
     'n1→n2 connection 1 :7000',
     'n1→n2 connection 2 :7000',
     'n2→n1 connection 1 :7000',
@@ -477,21 +479,21 @@ test('what was written together can be divided between its frames, and its rest 
   step(network)
   const whole = 'n1→n2 #2 forward 4 | forward 5 | forward 7 | forward 15 | forward 15 | +7'
   expect(inFlight(network)).toEqual([whole, 'n1→n2 #14 forward 6'])
-  const [message] = network.deliverable()
-  const beginning = network.beginningOf(message!, 2)
+  const [message] = network.messages.deliverable()
+  const beginning = network.messages.beginningOf(message!, 2)
   expect(beginning.label).toBe('n1→n2 #2 forward 4 | forward 5')
   expect(inFlight(network)).toHaveLength(2)
-  const [first, rest] = network.divide(message!, 2)
+  const [first, rest] = network.messages.divide(message!, 2)
   expect([first.label, rest.label]).toEqual([
     beginning.label,
     'n1→n2 #4 forward 7 | forward 15 | forward 15 | forward 15 | +6',
   ])
-  network.deliver(first)
+  network.messages.deliver(first)
   step(network)
   expect(read()).toBe('One. Two.')
   expect(inFlight(network)).toEqual([rest.label, 'n1→n2 #14 forward 6'])
-  expect(() => network.divide(rest, 10)).toThrow('cannot divide')
-  network.divide(rest, 1)
+  expect(() => network.messages.divide(rest, 10)).toThrow('cannot divide')
+  network.messages.divide(rest, 1)
   settle(network)
   expect(read()).toBe(` Three. ${'And many more. '.repeat(9)}Last.`)
 })
@@ -522,31 +524,31 @@ test('what comes back is read with what was asked: the answer to a HEAD is a mes
 
 test('a connection is unanswered while its way is cut or its peer is down, and where its peer has forgotten it', () => {
   const { network, kernels } = build()
-  const unanswered = () => network.unanswered().map(({ node, kind }) => `${node} ${kind}`)
+  const unanswered = () => network.faults.unanswered().map(({ node, kind }) => `${node} ${kind}`)
   kernels[0].connect(addresses[1], 7000)
   step(network)
   expect(unanswered()).toEqual([])
-  network.cut([['n1', 'n2']])
+  network.faults.cut([['n1', 'n2']])
   expect(unanswered()).toEqual(['n1 asks'])
-  network.heal()
+  network.faults.heal()
   settle(network)
   expect(unanswered()).toEqual([])
   // The way back alone: nothing that either sends is acknowledged.
-  network.cut([['n2', 'n1']])
+  network.faults.cut([['n2', 'n1']])
   expect(unanswered()).toEqual(['n1 idle', 'n2 idle'])
   kernels[1].accepted[0]!.write(Buffer.from('hello'))
   step(network)
   expect(unanswered()).toEqual(['n1 idle', 'n2 waits'])
-  network.heal()
+  network.faults.heal()
   expect(unanswered()).toEqual([])
   settle(network)
-  network.detach('n2', 'nothing')
+  network.attachments.detach('n2', 'nothing')
   step(network)
   expect(unanswered()).toEqual(['n1 idle'])
   const again = new MemoryKernel(addresses[1])
-  network.attach('n2', addresses[1], again)
+  network.attachments.attach('n2', addresses[1], again)
   expect(unanswered()).toEqual(['n1 denied'])
-  network.unanswered()[0]!.deny()
+  network.faults.unanswered()[0]!.deny()
   step(network)
   expect(unanswered()).toEqual([])
   expect(deliverable(network)).toEqual(['n2→n1 #3 abort :7000'])

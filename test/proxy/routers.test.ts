@@ -29,12 +29,12 @@ const wire = () => {
 const build = (between = routers) => {
   const network = new Network({ routersBetween: () => between })
   const wires = [wire(), wire()] as const
-  network.attach('a', one, wires[0])
-  network.attach('b', two, wires[1])
+  network.attachments.attach('a', one, wires[0])
+  network.attachments.attach('b', two, wires[1])
   const send = (packet: Buffer) => {
     wires[0].sent.push(packet)
-    network.pump()
-    return network.inFlight().map(({ label }) => label)
+    network.kernels.pump()
+    return network.messages.all().map(({ label }) => label)
   }
   return { network, wires, send }
 }
@@ -62,8 +62,8 @@ test.each([
 ])('a datagram ends at router $hop, whose answer is a message to the sender', ({ timeToLive, hop, from }) => {
   const { network, wires, send } = build()
   expect(send(datagram(timeToLive))).toEqual([`a→a #1 exceeded :33434 to b at hop ${hop}`])
-  expect(network.inFlight()[0]!.end).toEqual({ towards: 'b', hop, bytes: 5 })
-  network.deliver(network.deliverable()[0]!)
+  expect(network.messages.all()[0]!.end).toEqual({ towards: 'b', hop, bytes: 5 })
+  network.messages.deliver(network.messages.deliverable()[0]!)
   const [answer] = wires[0].received
   expect(formatAddress(answer!.readUInt32BE(12))).toBe(from)
   expect(answer!.readUInt16BE(20)).toBe(0x0b00)
@@ -77,8 +77,8 @@ test('what passes all routers arrives with a time to live that each has lowered,
   expect(send(datagram(3))).toEqual(['a→b #1 5 bytes :33434 "hello"'])
   expect(send(icmp(0x0800))).toEqual(['a→b #1 5 bytes :33434 "hello"', 'a→b #2 echo 9 bytes "sent back"'])
   expect(send(icmp(0x0000)).at(-1)).toBe('a→b #3 echo-reply 9 bytes "sent back"')
-  for (const message of network.deliverable()) network.deliver(message)
-  while (network.feed());
+  for (const message of network.messages.deliverable()) network.messages.deliver(message)
+  while (network.kernels.feed());
   expect(wires[1].received.map(packet => packet[8])).toEqual([1, usual - 2, usual - 2])
   const expected = icmp(0x0800)
   age(expected, 2)
@@ -96,10 +96,10 @@ test('a router answers nothing where no link leads back, nor on a way that is cu
   const silent = build(routers.map((router, index) => ({ ...router, answers: index === 0 })))
   expect(silent.send(datagram(2))).toEqual([])
   expect(silent.send(datagram(1))).toHaveLength(1)
-  silent.network.cut([['b', 'a']])
-  expect(silent.network.inFlight()).toHaveLength(1)
-  silent.network.cut([['a', 'b']])
-  expect(silent.network.inFlight()).toEqual([])
+  silent.network.faults.cut([['b', 'a']])
+  expect(silent.network.messages.all()).toHaveLength(1)
+  silent.network.faults.cut([['a', 'b']])
+  expect(silent.network.messages.all()).toEqual([])
   expect(silent.send(datagram(1))).toEqual([])
 })
 
@@ -108,8 +108,8 @@ test('its answer is in flight in a network that is made from a mark', () => {
   send(datagram(2))
   const other = new Network({ routersBetween: () => routers }, network.mark())
   const again = wire()
-  other.attach('a', one, again)
-  other.attach('b', two, wire())
-  other.deliver(other.deliverable()[0]!)
+  other.attachments.attach('a', one, again)
+  other.attachments.attach('b', two, wire())
+  other.messages.deliver(other.messages.deliverable()[0]!)
   expect(again.received).toHaveLength(1)
 })

@@ -58,12 +58,12 @@ test('connecting is held: first the SYN, then the answer', async () => {
   const client = machine.node('n1', `require('net').connect(7000, '10.0.0.2', () => console.log('connected'))`)
   const [open] = await machine.untilHeld('n1→n2 #1 open :7000')
   expect(client.output).toBe('')
-  machine.network.deliver(open!)
+  machine.network.messages.deliver(open!)
   const [accept] = await machine.untilHeld('n2→n1 #1 accept :7000')
   expect(client.output).toBe('')
-  machine.network.deliver(accept!)
+  machine.network.messages.deliver(accept!)
   await machine.until(() => client.said('connected'))
-  expect(machine.network.connections()).toEqual([
+  expect(machine.network.faults.connections()).toEqual([
     { opener: 'n1', listener: 'n2', port: 7000, number: 1, label: 'n1→n2 connection 1 :7000' },
   ])
 })
@@ -71,13 +71,13 @@ test('connecting is held: first the SYN, then the answer', async () => {
 test('a port that nobody listens on refuses, when the refusal is delivered', async () => {
   pair()
   const client = machine.node('n1', `require('net').connect(7000, '10.0.0.2').on('error', e => console.log(e.code))`)
-  machine.network.deliver((await machine.untilHeld('n1→n2 #1 open :7000'))[0]!)
+  machine.network.messages.deliver((await machine.untilHeld('n1→n2 #1 open :7000'))[0]!)
   const [refuse] = await machine.untilHeld('n2→n1 #1 refuse :7000')
   expect(client.output).toBe('')
-  machine.network.deliver(refuse!)
+  machine.network.messages.deliver(refuse!)
   await machine.until(() => client.isOver)
   expect(client.output).toBe('ECONNREFUSED\n')
-  expect(machine.network.inFlight()).toEqual([])
+  expect(machine.network.messages.all()).toEqual([])
 })
 
 test('an address without a host refuses at once', async () => {
@@ -120,7 +120,7 @@ asyncio.run(main())`,
   )
   const delivered: Message[] = []
   await machine.deliverUntil(() => client.isOver, delivered)
-  await machine.deliverUntil(() => machine.network.inFlight().length === 0, delivered)
+  await machine.deliverUntil(() => machine.network.messages.all().length === 0, delivered)
   expect(server.output).toBe('ready\neof after question\n')
   expect(client.output).toBe('answer\n')
   expect(labels(delivered)).toEqual([
@@ -145,8 +145,8 @@ const connected = async (serverBody: string, clientBody: string) => {
        console.log('connected'); ${clientBody}
      }).on('error', error => console.log(error.code))`,
   )
-  machine.network.deliver((await machine.untilHeld('n1→n2 #1 open :7000'))[0]!)
-  machine.network.deliver((await machine.untilHeld('n2→n1 #1 accept :7000'))[0]!)
+  machine.network.messages.deliver((await machine.untilHeld('n1→n2 #1 open :7000'))[0]!)
+  machine.network.messages.deliver((await machine.untilHeld('n2→n1 #1 accept :7000'))[0]!)
   await machine.until(() => client.said('connected'))
   return { server, client }
 }
@@ -156,18 +156,18 @@ test('a reset by the application arrives as one, when it is delivered', async ()
   const [abort] = await machine.untilHeld('n1→n2 #2 abort :7000')
   await machine.until(() => client.isOver)
   expect(server.output).toBe('ready\n')
-  machine.network.deliver(abort!)
+  machine.network.messages.deliver(abort!)
   await machine.until(() => server.said('ECONNRESET'))
-  expect(machine.network.inFlight()).toEqual([])
+  expect(machine.network.messages.all()).toEqual([])
 })
 
 test('a reset by the network ends both, and what is in flight is gone', async () => {
   const { server, client } = await connected('', `socket.write('lost')`)
   await machine.untilHeld('n1→n2 #2 4 bytes :7000 "lost"')
-  machine.network.resetConnection(machine.network.connections()[0]!)
-  expect(machine.network.inFlight()).toEqual([])
+  machine.network.faults.resetConnection(machine.network.faults.connections()[0]!)
+  expect(machine.network.messages.all()).toEqual([])
   await machine.until(() => server.said('ECONNRESET') && client.said('ECONNRESET'))
-  expect(machine.network.connections()).toEqual([])
+  expect(machine.network.faults.connections()).toEqual([])
 })
 
 test('both close at once', async () => {
@@ -177,9 +177,9 @@ test('both close at once', async () => {
   )
   const held = await machine.untilHeld('n2→n1 #2 close :7000', 'n1→n2 #2 close :7000')
   expect(server.output + client.output).toBe('ready\nconnected\n')
-  for (const message of held) machine.network.deliver(message)
+  for (const message of held) machine.network.messages.deliver(message)
   await machine.until(() => server.said('closed') && client.said('closed'))
-  expect(machine.network.inFlight()).toEqual([])
+  expect(machine.network.messages.all()).toEqual([])
 })
 
 test('keep-alive probes are answered: a silent connection stays', async () => {
@@ -203,7 +203,7 @@ s, _ = l.accept()${options}`,
   )
   await machine.until(() => server.said('ready'))
   const client = machine.python('n1', `import socket\ns = socket.create_connection(('10.0.0.2', 7000))${options}`)
-  await machine.deliverUntil(() => machine.network.connections().length === 1)
+  await machine.deliverUntil(() => machine.network.faults.connections().length === 1)
   await machine.until(() => client.isOver && server.isOver)
   // Whoever ends first closes; nothing else is seen but the silence.
   expect([client.output, server.output]).toEqual(['TimeoutError\n', 'ready\nTimeoutError\n'])
@@ -242,8 +242,10 @@ s.sendall(data)
 s.close()
 print(len(data), hashlib.sha256(data).hexdigest())`,
   )
-  await machine.deliverUntil(() => client.isOver && server.said('accepted') && machine.network.inFlight().length === 0)
-  machine.network.virtualHost('control', '10.0.1.1').sendUdp('n2', 9000, Buffer.from('x'))
+  await machine.deliverUntil(
+    () => client.isOver && server.said('accepted') && machine.network.messages.all().length === 0,
+  )
+  machine.network.attachments.virtualHost('control', '10.0.1.1').sendUdp('n2', 9000, Buffer.from('x'))
   await machine.deliverUntil(() => server.isOver)
   expect(server.output).toBe(`ready\naccepted\n${client.output}`)
   expect(client.output).toMatch(/^3000000 /)
@@ -330,11 +332,11 @@ test('1,000 connections open, echo and close', async () => {
      process.on('exit', () => console.log(echoed))`,
   )
   const delivered: Message[] = []
-  await machine.deliverUntil(() => client.isOver && machine.network.inFlight().length === 0, delivered)
+  await machine.deliverUntil(() => client.isOver && machine.network.messages.all().length === 0, delivered)
   expect(client.output).toBe('1000\n')
   expect(delivered.length).toBe(6000)
   expect(new Set(labels(delivered)).size).toBe(6000)
-  expect(machine.network.connections()).toEqual([])
+  expect(machine.network.faults.connections()).toEqual([])
 })
 
 test('a connection that finds the backlog full is asked for again', async () => {
@@ -355,9 +357,9 @@ print('accepted')`,
   )
   await machine.until(() => server.said('ready'))
   machine.node('n1', `for (let i = 0; i < 4; i++) require('net').connect(7000, '10.0.0.2')`)
-  await machine.until(() => machine.network.inFlight().length === 4)
-  for (const open of machine.network.deliverable()) {
-    machine.network.deliver(open)
+  await machine.until(() => machine.network.messages.all().length === 4)
+  for (const open of machine.network.messages.deliverable()) {
+    machine.network.messages.deliver(open)
     machine.pump()
   }
   await machine.untilHeld(
@@ -366,7 +368,7 @@ print('accepted')`,
     'n1→n2 #5 open :7000',
     'n1→n2 #6 open :7000',
   )
-  machine.network.virtualHost('control', '10.0.1.1').sendUdp('n2', 9000, Buffer.from('x'))
+  machine.network.attachments.virtualHost('control', '10.0.1.1').sendUdp('n2', 9000, Buffer.from('x'))
   await machine.deliverUntil(() => server.said('accepted'))
 })
 
@@ -387,23 +389,23 @@ test('a cut holds a connection in one direction, and healing lets it go on', asy
     socket.on('data', data => console.log(String(data))); socket.write('ping')`,
   )
   await machine.untilHeld('n1→n2 #2 4 bytes :7000 "ping"')
-  machine.network.cut([['n2', 'n1']])
-  await machine.deliverUntil(() => machine.network.inFlight().some(message => message.from === 'n2'))
-  expect(labels(machine.network.inFlight())).toEqual(['n2→n1 #2 4 bytes :7000 "pong"'])
-  expect(machine.network.deliverable()).toEqual([])
-  machine.network.heal()
+  machine.network.faults.cut([['n2', 'n1']])
+  await machine.deliverUntil(() => machine.network.messages.all().some(message => message.from === 'n2'))
+  expect(labels(machine.network.messages.all())).toEqual(['n2→n1 #2 4 bytes :7000 "pong"'])
+  expect(machine.network.messages.deliverable()).toEqual([])
+  machine.network.faults.heal()
   await machine.deliverUntil(() => client.said('pong'))
 })
 
 test('after a crash that nobody saw, the restarted node answers with an abort', async () => {
   const { client } = await connected('', `setTimeout(() => socket.write('hello?'), 100)`)
-  machine.network.detach('n2', 'nothing')
-  await machine.until(() => machine.network.inFlight().length === 1)
-  expect(labels(machine.network.inFlight())).toEqual(['n1→n2 #2 6 bytes :7000 "hello?"'])
-  expect(machine.network.deliverable()).toEqual([])
+  machine.network.attachments.detach('n2', 'nothing')
+  await machine.until(() => machine.network.messages.all().length === 1)
+  expect(labels(machine.network.messages.all())).toEqual(['n1→n2 #2 6 bytes :7000 "hello?"'])
+  expect(machine.network.messages.deliverable()).toEqual([])
   await machine.restartNode('n2')
-  machine.network.deliver((await machine.untilHeld('n1→n2 #2 6 bytes :7000 "hello?"'))[0]!)
-  machine.network.deliver((await machine.untilHeld('n2→n1 #2 abort :7000'))[0]!)
+  machine.network.messages.deliver((await machine.untilHeld('n1→n2 #2 6 bytes :7000 "hello?"'))[0]!)
+  machine.network.messages.deliver((await machine.untilHeld('n2→n1 #2 abort :7000'))[0]!)
   await machine.until(() => client.said('ECONNRESET'))
 })
 
@@ -413,14 +415,14 @@ test('a crash that peers see resets their connections, after what was sent befor
     `socket.on('data', data => console.log(String(data)))`,
   )
   const [words] = await machine.untilHeld('n2→n1 #2 10 bytes :7000 "last words"')
-  machine.network.detach('n2', 'reset')
-  machine.network.deliver(words!)
+  machine.network.attachments.detach('n2', 'reset')
+  machine.network.messages.deliver(words!)
   // A reset that comes before a program has read may be all that it sees.
   await machine.until(() => client.said('last words'))
-  machine.network.deliver((await machine.untilHeld('n2→n1 #3 abort :7000'))[0]!)
+  machine.network.messages.deliver((await machine.untilHeld('n2→n1 #3 abort :7000'))[0]!)
   await machine.until(() => client.said('ECONNRESET'))
   expect(client.output).toBe('connected\nlast words\nECONNRESET\n')
-  expect(machine.network.inFlight()).toEqual([])
+  expect(machine.network.messages.all()).toEqual([])
 })
 
 test('the namespaces leave nothing behind, and the thread is where it was', async () => {

@@ -29,11 +29,11 @@ test('of all nodes only those are read that may have sent something', () => {
   const [silence, talk] = [openPipe(), openPipe()]
   const [quiet, talking, unknown] = [silentLink(silence.readEnd), silentLink(talk.readEnd), silentLink()]
   const network = new Network()
-  network.attach('n1', '10.77.0.2', quiet)
-  network.attach('n2', '10.77.0.3', talking)
-  network.attach('n3', '10.77.0.4', unknown)
+  network.attachments.attach('n1', '10.77.0.2', quiet)
+  network.attachments.attach('n2', '10.77.0.3', talking)
+  network.attachments.attach('n3', '10.77.0.4', unknown)
   writeSync(talk.writeEnd, 'x')
-  network.pump()
+  network.kernels.pump()
   expect([quiet.reads, talking.reads, unknown.reads]).toEqual([0, 1, 1])
 })
 
@@ -41,11 +41,11 @@ test('a node that was detached is not read any more, and one that came since is'
   const [first, second] = [openPipe(), openPipe()]
   const [gone, come] = [silentLink(first.readEnd), silentLink(second.readEnd)]
   const network = new Network()
-  network.attach('n1', '10.77.0.2', gone)
-  network.pump()
-  network.detach('n1', 'reset')
-  network.attach('n2', '10.77.0.3', come)
+  network.attachments.attach('n1', '10.77.0.2', gone)
+  network.kernels.pump()
+  network.attachments.detach('n1', 'reset')
+  network.attachments.attach('n2', '10.77.0.3', come)
   for (const { writeEnd } of [first, second]) writeSync(writeEnd, 'x')
-  network.pump()
+  network.kernels.pump()
   expect([gone.reads, come.reads]).toEqual([0, 1])
 })

@@ -10,7 +10,7 @@ let client: VirtualHost
 beforeEach(() => {
   machine = new Machine()
   machine.addNode('n1', '10.0.0.1')
-  client = machine.network.virtualHost('client', '10.0.1.1')
+  client = machine.network.attachments.virtualHost('client', '10.0.1.1')
 })
 
 afterEach(() => machine.close())
@@ -53,7 +53,7 @@ test('undici speaks to a node, over one connection that is kept alive', async ()
   }
   await during(http.close())
   expect(server.output).toBe('ready\nconnection 1\n')
-  expect(machine.network.inFlight()).toEqual([])
+  expect(machine.network.messages.all()).toEqual([])
 })
 
 test('a connection to a closed port fails as with net.connect', async () => {
@@ -87,7 +87,7 @@ test('a node that resets or dies fails the stream', async () => {
     await during(new Promise(resolve => socket.once('connect', resolve)))
     socket.write(text)
     const failed = new Promise<NodeJS.ErrnoException>(resolve => socket.once('error', resolve))
-    if (text === '') machine.network.detach('n1', 'nothing')
+    if (text === '') machine.network.attachments.detach('n1', 'nothing')
     return (await during(failed)).code
   }
   expect(await failure('reset me')).toBe('ECONNRESET')
@@ -122,7 +122,7 @@ test('datagrams pass at once, both ways', async () => {
     { from: 'n1', sourcePort: 7000, port: 49152, payload: Buffer.from('re: hello') },
     { from: 'n1', sourcePort: 7000, port: 5000, payload: Buffer.from('re: again') },
   ])
-  expect(machine.network.inFlight()).toEqual([])
+  expect(machine.network.messages.all()).toEqual([])
 })
 
 test('a node cannot connect to a virtual host', async () => {
@@ -131,13 +131,13 @@ test('a node cannot connect to a virtual host', async () => {
 })
 
 test('names and addresses are unique', () => {
-  expect(() => machine.network.virtualHost('n1', '10.0.1.2')).toThrow(
+  expect(() => machine.network.attachments.virtualHost('n1', '10.0.1.2')).toThrow(
     'cannot add host n1 at 10.0.1.2: n1 is at 10.0.0.1',
   )
-  expect(() => machine.network.virtualHost('other', '10.0.0.1')).toThrow(
+  expect(() => machine.network.attachments.virtualHost('other', '10.0.0.1')).toThrow(
     'cannot add host other at 10.0.0.1: n1 is at 10.0.0.1',
   )
-  expect(() => machine.network.virtualHost('other', '10.0.0')).toThrow(
+  expect(() => machine.network.attachments.virtualHost('other', '10.0.0')).toThrow(
     'expected an IPv4 address like 10.0.0.1, found "10.0.0"',
   )
   expect(() => client.connect('n9', 80)).toThrow('no host n9; there are: n1, client')

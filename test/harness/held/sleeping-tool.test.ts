@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { differenceOf, executeAgain, executeAny, systemOf } from '../../../bench/trio.ts'
 import { ProcessMemory } from '../../../linux/memory.ts'
 import { Registers } from '../../../linux/ptrace.ts'
-import { Network } from '../../../proxy/network.ts'
+import { Kernels } from '../../../proxy/kernels.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const cell = new Int32Array(new SharedArrayBuffer(4))
@@ -33,8 +33,8 @@ for (const [kind, program] of [
       const first = await executeAny(system, 200, 2)
       sleepBefore(Registers.prototype, 'load')
       sleepBefore(ProcessMemory.prototype, 'read')
-      sleepBefore(Network.prototype, 'pump')
-      sleepBefore(Network.prototype, 'feed')
+      sleepBefore(Kernels.prototype, 'pump')
+      sleepBefore(Kernels.prototype, 'feed')
       for (let again = 0; again < 4; again++)
         expect(differenceOf(first, await executeAgain(system, first))).toBe(undefined)
     },
