@@ -77,16 +77,18 @@ export class Cluster implements System<GlobalState>, Processes {
     this.#isRewound = rewind
     this.#seed = seed
     this.#directory = createRunDirectory()
-    const nodes = plansOf(system, this.#directory).map(
-      plan =>
-        new Node(plan, plan.definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan), {
-          isRewound: rewind,
-          clocksStart: Date.parse(clocksStart) / 1000,
-          diskModel: system.diskModel,
-        }),
-    )
+    const planned = plansOf(system, this.#directory).map(plan => ({
+      plan,
+      runtime: plan.definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan),
+    }))
     const runner = new Runner(cpu)
     if (longTurns) runner.lengthenTurns()
+    const options = {
+      isRewound: rewind,
+      clocksStart: Date.parse(clocksStart) / 1000,
+      diskModel: system.diskModel,
+    }
+    const nodes = planned.map(({ plan, runtime }) => new Node(plan, runtime, runner, options))
     this.#stage = new Stage(system, nodes, runner, timing)
     this.recording = new Recording(this.#stage)
     this.#driver = new Driver(this.#stage, seed, this.recording)
@@ -185,7 +187,7 @@ export class Cluster implements System<GlobalState>, Processes {
 
   /** Ends the lives that wait to begin again. In a run hardly one does, for its clock goes on. Each takes some megabytes. */
   endParkedLives(): void {
-    for (const node of this.#nodes) node.endParkedLives(this.#runner)
+    for (const node of this.#nodes) node.endParkedLives()
   }
 
   /** Computes the enabled choices again after somebody requested something. */

@@ -59,7 +59,7 @@ const carriedOut: {
   kill: (stage, { node: name, peersSee, restart, leaves }, { label }) => {
     remember(stage, name, label)
     const node = stage.node(name)
-    node.kill(stage.runner, peersSee, leaves)
+    node.kill(peersSee, leaves)
     return restart ? startNode(stage, node) : { findings: [], touched: [node] }
   },
   failLater: (stage, { node, failure }, { label }) => {

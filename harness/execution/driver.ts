@@ -202,7 +202,7 @@ export class Driver {
     if (this.#isWhole) this.#stage.stopExecution()
     this.#isWhole = false
     const before = this.#alone.get(node)
-    if (before === undefined && how === 'anew') node.end(this.#stage.runner)
+    if (before === undefined && how === 'anew') node.end()
     if (before !== stage) before?.endExecution()
     this.#alone.set(node, stage)
   }

@@ -67,12 +67,12 @@ export const endStep = async (
   const over = network.connectionsOver()
   const outputs = touched.flatMap(node => outputsOf(node))
   noteOf(stage, touched)
-  if (findings.length === 0) findings.push(...crashesOf(stage, touched))
+  if (findings.length === 0) findings.push(...crashesOf(touched))
   for (const node of touched) for (const process of node.held?.processes.values() ?? []) sweepTimerfds(process)
   execution.isOver ||= findings.length > 0
   if (!execution.isOver) {
     await execution.clients.observe(touched, () => stage.settleAlive(touched))
-    findings.push(...crashesOf(stage, touched))
+    findings.push(...crashesOf(touched))
     execution.isOver = findings.length > 0
   }
   stage.watchUnanswered()
@@ -94,14 +94,13 @@ export const endStep = async (
   return { options: execution.isOver ? [] : enabledOptions(moment), details }
 }
 
-const crashesOf = (stage: Stage, nodes: readonly Node[]): Finding[] =>
-  nodes.filter(hasCrashed).flatMap(node => endedItself(stage, node))
+const crashesOf = (nodes: readonly Node[]): Finding[] => nodes.filter(hasCrashed).flatMap(node => endedItself(node))
 
 /** Ends the nodes whose power has failed in this step. Returns whether there were any. */
-const endPowerless = ({ nodes, runner, execution }: Stage): boolean => {
+const endPowerless = ({ nodes, execution }: Stage): boolean => {
   const powerless = nodes.filter(({ held }) => held?.lostPower !== undefined)
   for (const node of powerless) {
-    node.endPowerless(runner)
+    node.endPowerless()
     execution.remember(node.name, readLabel(`power ${node.name}`))
   }
   return powerless.length > 0

@@ -102,7 +102,7 @@ const join = (stage: Stage, node: Node): Done => {
   }
   if (node.held !== undefined) {
     if (node.isAlive) return nothing()
-    node.kill(stage.runner, 'reset')
+    node.kill('reset')
   }
   stage.tellTime([node])
   stage.runner.attach(node, network)
@@ -120,7 +120,7 @@ const leave = (stage: Stage, node: Node, manner: Manner): Done => {
   if (!node.isAlive) return nothing()
   if (manner === 'kill' || manner === 'power') {
     time!.hasLeft(node.name)
-    node.kill(stage.runner, manner === 'kill' ? 'reset' : 'nothing', manner === 'power' ? nothingLeft : undefined)
+    node.kill(manner === 'kill' ? 'reset' : 'nothing', manner === 'power' ? nothingLeft : undefined)
     return { findings: [], touched: [node] }
   }
   time!.leaves(node.name)
@@ -137,7 +137,7 @@ const reboot = (stage: Stage, node: Node): Done => {
 const nothingLeft: Outcome = { says: '', kept: [], tornAt: undefined }
 
 const pause = (stage: Stage, node: Node): Done => {
-  if (node.isAlive && !node.isPaused) node.pause(stage.runner, stage.clocks())
+  if (node.isAlive && !node.isPaused) node.pause(stage.clocks())
   return nothing()
 }
 
@@ -149,16 +149,16 @@ const resume = (stage: Stage, node: Node): Done => {
   if (stage.execution.time) stage.tellTime([node])
   else node.moveClockTo(pausedAt[stage.nodes.indexOf(node)]! + passed)
   stage.execution.remember(node.name, readLabel(`late by ${passed} ns`))
-  node.resume(stage.runner)
+  node.resume()
   return stage.settle([node])
 }
 
 /** A node that was asked to end has ended. This is not a crash, and its kernel is gone. */
-export const noteLeft = ({ runner, execution: { time } }: Stage, nodes: readonly Node[]): void => {
+export const noteLeft = ({ execution: { time } }: Stage, nodes: readonly Node[]): void => {
   for (const node of nodes) {
     if (!time?.isLeaving(node.name) || node.held?.exit === undefined) continue
     time.hasLeft(node.name)
-    node.kill(runner, 'reset')
+    node.kill('reset')
   }
 }
 

@@ -48,10 +48,10 @@ export class ClusterMark implements Checkpoint {
  * @throws CannotRewind, CannotMark; afterwards it must be checked whether the nodes are still there
  */
 export const markCluster = (stage: Stage, clients: ClientsMark, outline: string): ClusterMark => {
-  const { execution, runner } = stage
+  const { execution } = stage
   const nodes: MarkedNode[] = []
   try {
-    for (const node of stage.nodes) nodes.push(node.mark(runner))
+    for (const node of stage.nodes) nodes.push(node.mark())
     const [finding] = stage.settleAlive()
     if (finding) throw new CannotRewind(finding.message)
     if (stage.outline() !== outline) throw new CannotRewind('it does not stand still')
@@ -78,7 +78,7 @@ export const tryToMark = (stage: Stage): ClusterMark | string => {
 
 /** Frees what is held for these marks of the first nodes. */
 const discard = (stage: Stage, marked: readonly MarkedNode[]): void => {
-  for (const [index, each] of marked.entries()) stage.nodes[index]!.discard(each, stage.runner)
+  for (const [index, each] of marked.entries()) stage.nodes[index]!.discard(each)
 }
 
 /** Goes back to a mark. Returns why that was not possible; the stage's execution has ended then. */
@@ -91,10 +91,10 @@ export const goBackTo = (stage: Stage, mark: ClusterMark): string | undefined =>
     const network = stage.newNetwork(mark.execution.network)
     for (const { name, address } of stage.peers) network.attachments.attachPlayed(name, address)
     runner.stopUnsettled()
-    for (const [index, node] of nodes.entries()) node.goBack(mark.nodes[index]!, runner, network)
+    for (const [index, node] of nodes.entries()) node.goBack(mark.nodes[index]!, network)
     network.kernels.goOn()
     stage.execution = stage.newExecution(mark.way, network, mark.execution)
-    for (const [index, node] of nodes.entries()) node.goOn(runner, mark.nodes[index]!)
+    for (const [index, node] of nodes.entries()) node.goOn(mark.nodes[index]!)
     requireSame(stage, mark.outline)
     standAt(stage, mark.nodes)
     stage.execution.goOn()

@@ -14,7 +14,7 @@ export const startAgain = (stage: Stage, node: Node): Finding[] => {
 
 /** Lets a node run from its beginning until it is idle. */
 export const begin = (stage: Stage, node: Node): Finding[] => {
-  node.start(stage.runner)
+  node.start()
   return goOn(stage, node)
 }
 
@@ -22,18 +22,18 @@ export const begin = (stage: Stage, node: Node): Finding[] => {
 export const goOn = (stage: Stage, node: Node): Finding[] => {
   const { findings } = stage.settle([node], startCpuMsMax)
   if (findings.length > 0) return findings
-  return node.held?.exit === undefined ? [] : endedItself(stage, node)
+  return node.held?.exit === undefined ? [] : endedItself(node)
 }
 
 /** The findings after a node ended by itself. */
-export const endedItself = ({ runner }: Stage, node: Node): Finding[] => {
+export const endedItself = (node: Node): Finding[] => {
   if (node.exits === 'crash') return [crashOf(node)]
-  if (node.exits === 'restart') node.kill(runner, 'reset')
+  if (node.exits === 'restart') node.kill('reset')
   return []
 }
 
 /** Keeps the start of a node that is over. */
 export const keepStart = (stage: Stage, node: Node): Finding[] => {
   node.held!.isStarting = false
-  return node.keepStart(stage.runner) ? stage.settle([node]).findings : []
+  return node.keepStart() ? stage.settle([node]).findings : []
 }

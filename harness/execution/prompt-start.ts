@@ -174,7 +174,7 @@ export class PromptStart {
   #see(node: Node): Finding[] {
     const waiting = this.#waiting.get(node)
     if (node.held?.exit !== undefined && (waiting !== undefined || hasCrashed(node))) {
-      const findings = endedItself(this.#stage, node)
+      const findings = endedItself(node)
       if (findings.length > 0) return findings
     }
     if (waiting === undefined) return []

@@ -19,7 +19,7 @@ export const saveInto = (
   { clients, outline }: { clients: ClientsMark; outline: string },
 ): SavedCluster => {
   const criu = findCriu()
-  const nodes = stage.nodes.map(node => node.save(criu, stage.runner, join(directory, node.name)))
+  const nodes = stage.nodes.map(node => node.save(criu, join(directory, node.name)))
   requireStill(stage, outline)
   return { directory, bytes: bytesIn(directory), nodes, execution: stage.execution.mark(clients), outline }
 }
@@ -51,7 +51,7 @@ const requireStill = (stage: Stage, outline: string): void => {
 const makeAgain = (stage: Stage, { execution, nodes }: SavedCluster, way: WayThere): void => {
   const criu = findCriu()
   const network = stage.newNetwork(execution.network)
-  for (const [index, node] of stage.nodes.entries()) node.restore(nodes[index]!, criu, stage.runner, network)
+  for (const [index, node] of stage.nodes.entries()) node.restore(nodes[index]!, criu, network)
   network.kernels.goOn()
   stage.execution = stage.newExecution(way, network, execution)
   for (const { held } of stage.nodes) if (held) stage.runner.tracer.stopped.thaw(held)

@@ -125,13 +125,13 @@ export class Stage {
   /** Ends the present execution, with its clients and the nodes' processes. */
   endExecution(): void {
     this.stopExecution()
-    for (const node of this.nodes) node.end(this.runner)
+    for (const node of this.nodes) node.end()
   }
 
   /** Ends all processes. The next execution begins with new ones. */
   endLives(): void {
     this.execution.clients.close()
-    for (const node of this.nodes) node.endLives(this.runner)
+    for (const node of this.nodes) node.endLives()
   }
 
   /** Does something with new processes. None of their starts is kept, which would take a fifth of a start. */

@@ -39,6 +39,7 @@ export class Life {
   readonly held: HeldNode
   readonly disk: Disk
   readonly place: Home
+  readonly #runner: Runner
   #start: StartMark | undefined
   #reason: string | undefined
   /** Those that somebody may go back to, besides the end of its start, and how many may. */
@@ -46,7 +47,8 @@ export class Life {
   /** How many programs were run inside, beside its own processes. */
   #visits = 0
 
-  constructor(held: HeldNode, place: Home, disk: Disk) {
+  constructor(runner: Runner, held: HeldNode, place: Home, disk: Disk) {
+    this.#runner = runner
     this.held = held
     held.limits = place.limits
     held.unsynced = disk.unsynced
@@ -91,17 +93,17 @@ export class Life {
    *
    * @param random names the random bytes that it reads
    */
-  start(runner: Runner, random: string): void {
-    if (this.#start) return this.goOn(runner, this.#start)
+  start(random: string): void {
+    if (this.#start) return this.goOn(this.#start)
     const launched = this.place.launch(this.disk, random)
-    runner.hold(this.held, launched)
+    this.#runner.hold(this.held, launched)
     launched.release()
   }
 
   /** Lets it continue from a mark to which it was rewound. It is not quiescent yet. */
-  goOn(runner: Runner, { processes }: LifeMark): void {
+  goOn({ processes }: LifeMark): void {
     processes.goOn()
-    runner.tracer.stopped.thaw(this.held)
+    this.#runner.tracer.stopped.thaw(this.held)
   }
 
   /** Datagrams that it had sent by the end of its start. */
@@ -121,8 +123,8 @@ export class Life {
    *
    * @throws CannotRewind
    */
-  mark(runner: Runner, facing: Facing): LifeMark {
-    const mark = this.#mark(runner, facing)
+  mark(facing: Facing): LifeMark {
+    const mark = this.#mark(facing)
     this.share(mark)
     return mark
   }
@@ -144,13 +146,13 @@ export class Life {
   }
 
   /** @param facing undefined if it may have no connections */
-  #mark(runner: Runner, facing?: Facing): LifeMark {
+  #mark(facing?: Facing): LifeMark {
     const { held, place, disk } = this
     if (!this.isAlive) throw new CannotRewind('it has ended')
     const rewinds = [this.stdout.mark(), this.stderr.mark()]
     const rewindUnsynced = disk.unsynced?.mark()
     return {
-      processes: runner.mark(held, facing),
+      processes: this.#runner.mark(held, facing),
       disk: new DiskMark(held.root!, disk.layers, place.lowerOf, place.inMemory),
       rewindUnsynced: () => rewindUnsynced?.(),
       rewindOutput: () => {
@@ -164,9 +166,9 @@ export class Life {
    *
    * @param datagrams that it has sent
    */
-  markStart(runner: Runner, datagrams: StartMark['datagrams']): void {
+  markStart(datagrams: StartMark['datagrams']): void {
     try {
-      this.#start = { ...this.#mark(runner), datagrams }
+      this.#start = { ...this.#mark(), datagrams }
     } catch (error) {
       if (!(error instanceof CannotRewind)) throw error
       this.#reason = error.message
@@ -187,22 +189,22 @@ export class Life {
    * Rewinds it to the end of its start and leaves it frozen. Returns false if that is not possible; it must then be
    * killed.
    */
-  park(runner: Runner): boolean {
-    return this.#parkAt(this.#start, runner)
+  park(): boolean {
+    return this.#parkAt(this.#start)
   }
 
   /**
    * Rewinds it to its last mark and leaves it frozen, so that one can go back to any. Returns false if that is not
    * possible; it must then be killed.
    */
-  keep(runner: Runner): boolean {
-    return this.#parkAt([...this.#marks.keys()].at(-1), runner)
+  keep(): boolean {
+    return this.#parkAt([...this.#marks.keys()].at(-1))
   }
 
-  #parkAt(mark: LifeMark | undefined, runner: Runner): boolean {
+  #parkAt(mark: LifeMark | undefined): boolean {
     if (!mark || !this.held.hasProcesses) return false
     try {
-      this.goBack(runner, mark)
+      this.goBack(mark)
       return true
     } catch (error) {
       if (!(error instanceof CannotRewind)) throw error
@@ -224,10 +226,10 @@ export class Life {
   }
 
   /** Rewinds it to a mark, detached from the network and frozen. @throws CannotRewind; it must then be killed */
-  goBack(runner: Runner, { processes, disk, rewindUnsynced, rewindOutput }: LifeMark): void {
+  goBack({ processes, disk, rewindUnsynced, rewindOutput }: LifeMark): void {
     const { pid } = this.held
     try {
-      runner.rewind(this.held, processes)
+      this.#runner.rewind(this.held, processes)
       disk.rewind(this.held.root!)
       rewindUnsynced()
       processes.goBackToDirectories()
@@ -250,8 +252,8 @@ export class Life {
   }
 
   /** Waits until the killed processes have ended, and frees everything. */
-  bury(runner: Runner): void {
-    runner.awaitEnd(this.held)
+  bury(): void {
+    this.#runner.awaitEnd(this.held)
     leaveSharedMemory(this.held)
     if (this.held.root !== undefined) closeSync(this.held.root)
     this.held.root = undefined

@@ -66,6 +66,7 @@ export class Node {
   readonly address: string
   readonly #definition: ResolvedNode
   readonly #runtime: Runtime
+  readonly #runner: Runner
   readonly #directory: string
   readonly #lives = new ParkedLives()
   /** Number of disks made so far. Each life has its own. */
@@ -98,6 +99,7 @@ export class Node {
   constructor(
     { definition, address, directory }: NodePlan,
     runtime: Runtime,
+    runner: Runner,
     {
       isRewound,
       clocksStart,
@@ -109,6 +111,7 @@ export class Node {
     this.#definition = definition
     this.#directory = directory
     this.#runtime = runtime
+    this.#runner = runner
     this.#isRewound = isRewound
     this.#clocksStart = clocksStart
     this.#diskModel = diskModel
@@ -135,16 +138,16 @@ export class Node {
   }
 
   /** Stops its processes. It must be alive and quiescent. What comes to it meanwhile waits in its kernel. */
-  pause(runner: Runner, clocks: readonly Nanoseconds[]): void {
-    runner.freeze(this.#life!.held)
+  pause(clocks: readonly Nanoseconds[]): void {
+    this.#runner.freeze(this.#life!.held)
     this.#pausedAt = clocks
     this.#standing = undefined
   }
 
   /** Lets its processes go on. It is not quiescent yet. */
-  resume({ tracer }: Runner): void {
+  resume(): void {
     this.#pausedAt = undefined
-    tracer.stopped.thaw(this.#life!.held)
+    this.#runner.tracer.stopped.thaw(this.#life!.held)
   }
 
   /** Whether its power is about to fail in the middle of a step. */
@@ -159,11 +162,11 @@ export class Node {
   }
 
   /** Ends it, if its power has failed in this step. */
-  endPowerless(runner: Runner): void {
+  endPowerless(): void {
     const leaves = this.#life?.held.lostPower
     const { unsynced } = this
     if (leaves === undefined || unsynced === undefined) return
-    this.kill(runner, 'nothing', outcomeOf(leaves, unsynced.operations, unsynced.model))
+    this.kill('nothing', outcomeOf(leaves, unsynced.operations, unsynced.model))
   }
 
   /** What a power failure may lose of its disk; undefined while it is down, and if none can come. */
@@ -295,10 +298,10 @@ export class Node {
   }
 
   /** Lets its process run; it is not quiescent yet. */
-  start(runner: Runner): void {
+  start(): void {
     const life = this.#life!
     this.#network!.messages.resend(life.datagrams)
-    life.start(runner, this.#random)
+    life.start(this.#random)
   }
 
   /**
@@ -306,7 +309,7 @@ export class Node {
    *
    * @returns whether it must settle again
    */
-  keepStart(runner: Runner): boolean {
+  keepStart(): boolean {
     const life = this.#life!
     if (!this.isReused || !this.#lives.isWanted(life)) return false
     if (life.held.turnsCut > 0) {
@@ -317,10 +320,8 @@ export class Node {
       life.leaveUnmarked('it gave up a connection during its start')
       return false
     }
-    life.markStart(
-      runner,
-      this.#network!.messages.datagramsOf(this.name).filter(datagram => !this.#sentBefore.has(datagram)),
-    )
+    const sent = this.#network!.messages.datagramsOf(this.name)
+    life.markStart(sent.filter(datagram => !this.#sentBefore.has(datagram)))
     return true
   }
 
@@ -340,7 +341,7 @@ export class Node {
    *
    * @param leaves what is left of its disk, if its power fails
    */
-  kill(runner: Runner, peersSee: 'reset' | 'nothing', leaves?: Outcome): void {
+  kill(peersSee: 'reset' | 'nothing', leaves?: Outcome): void {
     if (this.#life === undefined) return
     this.#isFirst = false
     this.#livesBefore += 1
@@ -348,12 +349,12 @@ export class Node {
     this.#randomness = this.#randomness.copy()
     this.#disk = this.#definition.disk === 'lost' ? undefined : this.#life.disk.copy(this.#newDirectory())
     if (this.#disk && leaves) losePower(this.#disk, leaves, this.#life.place.lowerOf)
-    this.#end(this.#life, runner, peersSee)
+    this.#end(this.#life, peersSee)
   }
 
   /** Ends its life, if it has one. Before the next one it must be renewed. */
-  end(runner: Runner): void {
-    if (this.#life) this.#end(this.#life, runner, 'nothing')
+  end(): void {
+    if (this.#life) this.#end(this.#life, 'nothing')
   }
 
   /**
@@ -363,7 +364,7 @@ export class Node {
    *
    * @throws CannotCheckpoint
    */
-  save(criu: Criu, runner: Runner, directory: string): SavedNode {
+  save(criu: Criu, directory: string): SavedNode {
     if (this.isPaused) throw new CannotCheckpoint(`${this.name} is paused`)
     mkdirSync(directory)
     return {
@@ -373,7 +374,7 @@ export class Node {
       clock: this.#clock.copy(),
       randomness: this.#randomness.mark(),
       disk: this.#disk?.copy(join(directory, 'disk')),
-      life: this.#life && saveLife(criu, runner, this.#life, this.#facing, join(directory, 'life')),
+      life: this.#life && saveLife(criu, this.#runner, this.#life, this.#facing, join(directory, 'life')),
     }
   }
 
@@ -383,7 +384,7 @@ export class Node {
    *
    * @throws CannotCheckpoint
    */
-  restore(saved: SavedNode, criu: Criu, runner: Runner, network: Network): void {
+  restore(saved: SavedNode, criu: Criu, network: Network): void {
     this.renew(saved.seed)
     this.#livesBefore = saved.lives
     this.#isFirst = saved.isFirst
@@ -391,8 +392,8 @@ export class Node {
     this.#clock = saved.clock.copy()
     this.#randomness = Randomness.from(saved.randomness)
     if (saved.life === undefined) return
-    const place = runner.aside(() => this.#runtime.place())
-    this.#life = restoreLife(criu, runner, this.name, saved.life, place, this.#newDirectory(), this.#random)
+    const place = this.#runner.aside(() => this.#runtime.place())
+    this.#life = restoreLife(criu, this.#runner, this.name, saved.life, place, this.#newDirectory(), this.#random)
     network.attachments.attach(this.name, this.address, place.uplink.link)
     this.#network = network
     this.#clock = this.#life.held.clock
@@ -404,21 +405,21 @@ export class Node {
    *
    * @throws CannotRewind
    */
-  mark(runner: Runner): MarkedNode {
+  mark(): MarkedNode {
     if (this.isPaused) throw inNode(this.name, new CannotRewind('it is paused'))
     const standing = this.#standing?.marked
     if (standing?.has.life && this.#standsAt(standing)) {
       standing.has.life.share(standing.has.mark)
       return standing
     }
-    const has = this.#life ? this.#markLife(this.#life, runner) : this.#markDown()
+    const has = this.#life ? this.#markLife(this.#life) : this.#markDown()
     return { seed: this.#seed, lives: this.#livesBefore, isFirst: this.#isFirst, has }
   }
 
-  #markLife(life: Life, runner: Runner): MarkedLife {
+  #markLife(life: Life): MarkedLife {
     try {
       const orphans = orphansOf(life.held.pid, this.#facing)
-      return { life, orphans, mark: life.mark(runner, this.#facing) }
+      return { life, orphans, mark: life.mark(this.#facing) }
     } catch (error) {
       throw inNode(this.name, error)
     }
@@ -458,14 +459,14 @@ export class Node {
    *
    * @throws CannotRewind; it is down then, and must be renewed
    */
-  goBack(marked: MarkedNode, runner: Runner, network: Network): void {
+  goBack(marked: MarkedNode, network: Network): void {
     const { seed, lives, isFirst, has } = marked
     const hasStayed = this.#standsAt(marked)
     this.#standing = undefined
     this.#pausedAt = undefined
     if (this.#life !== undefined && has.life === this.#life) this.#network!.attachments.release(this.name, 'nothing')
-    else if (this.#life) this.#end(this.#life, runner, 'nothing')
-    if (has.life) this.#goBackToLife(has, hasStayed, runner)
+    else if (this.#life) this.#end(this.#life, 'nothing')
+    if (has.life) this.#goBackToLife(has, hasStayed)
     this.renew(seed)
     this.#livesBefore = lives
     this.#isFirst = isFirst
@@ -474,12 +475,12 @@ export class Node {
     else this.#stayDown(has)
   }
 
-  #goBackToLife(has: MarkedLife, hasStayed: boolean, runner: Runner): void {
+  #goBackToLife(has: MarkedLife, hasStayed: boolean): void {
     if (has.life !== this.#life && !this.#lives.takeOut(has.life))
       throw inNode(this.name, new CannotRewind('it was ended'))
     this.#life = undefined
     if (hasStayed) has.life.stay(has.mark)
-    else this.#rewind(has, runner)
+    else this.#rewind(has)
   }
 
   #continue(life: Life, network: Network): void {
@@ -497,38 +498,38 @@ export class Node {
   }
 
   /** Frees what is held for a mark. */
-  discard({ has }: MarkedNode, runner: Runner): void {
+  discard({ has }: MarkedNode): void {
     if (has.life === undefined) {
       has.disk?.remove()
       return
     }
     has.life.forget(has.mark)
-    this.#lives.hasLostMark(has.life, runner)
+    this.#lives.hasLostMark(has.life)
   }
 
-  #rewind({ life, mark, orphans }: MarkedLife, runner: Runner): void {
+  #rewind({ life, mark, orphans }: MarkedLife): void {
     try {
-      life.goBack(runner, mark)
+      life.goBack(mark)
       makeOrphans(life.uplink.namespace, orphans)
     } catch (error) {
-      this.#lives.discard(life, runner)
+      this.#lives.discard(life)
       throw inNode(this.name, error)
     }
   }
 
   /** Lets it continue from the mark to which it was rewound. It is not quiescent yet. */
-  goOn(runner: Runner, { has }: MarkedNode): void {
-    if (has.life?.held.frozen) has.life.goOn(runner, has.mark)
+  goOn({ has }: MarkedNode): void {
+    if (has.life?.held.frozen) has.life.goOn(has.mark)
   }
 
   readonly #facing: Facing = (port, peer, peerPort) => this.#network?.kernels.facing(this.name, port, peer, peerPort)
 
-  #end(life: Life, runner: Runner, peersSee: 'reset' | 'nothing'): void {
+  #end(life: Life, peersSee: 'reset' | 'nothing'): void {
     // Its kernel is detached first, so that it cannot tell peers that its sockets close.
     this.#network!.attachments.release(this.name, peersSee)
     this.#life = undefined
     this.#pausedAt = undefined
-    this.#lives.end(life, runner)
+    this.#lives.end(life)
   }
 
   /** From now on, every life begins with new processes. Kept lives must have been ended by `close`. */
@@ -537,13 +538,13 @@ export class Node {
   }
 
   /** Ends the lives that wait to begin again. */
-  endParkedLives(runner: Runner): void {
-    this.#lives.endParked(runner)
+  endParkedLives(): void {
+    this.#lives.endParked()
   }
 
   /** Ends everything that was ever started. */
-  endLives(runner: Runner): void {
-    this.#lives.close(runner, this.#life)
+  endLives(): void {
+    this.#lives.close(this.#life)
     this.#life = undefined
   }
 
@@ -594,7 +595,7 @@ export class Node {
     const disk = this.#disk ?? new Disk(this.#newDirectory(), this.#runtime.writable, this.#newUnsynced())
     this.#disk = undefined
     const held = new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy())
-    const life = new Life(held, this.#runtime.place(), disk)
+    const life = new Life(this.#runner, held, this.#runtime.place(), disk)
     this.#lives.add(life, beginning, this.#isFirst)
     return life
   }

@@ -1,5 +1,4 @@
 import { countUpTo } from '../config/notes.ts'
-import type { Runner } from '../runner/runner.ts'
 import type { Life } from './life.ts'
 
 /** Number of parked lives besides those with which executions begin. Each takes some megabytes, a JVM some hundred. */
@@ -50,15 +49,15 @@ export class ParkedLives {
   }
 
   /** Call it when a life has lost a mark: without marks, a life that was kept for them is ended. */
-  hasLostMark(life: Life, runner: Runner): void {
+  hasLostMark(life: Life): void {
     if (life.hasMarks || !this.#kept.delete(life)) return
-    this.discard(life, runner)
+    this.discard(life)
   }
 
   /** Ends a life that nobody has any more and that cannot be rewound. */
-  discard(life: Life, runner: Runner): void {
+  discard(life: Life): void {
     life.kill()
-    life.bury(runner)
+    life.bury()
   }
 
   /**
@@ -101,58 +100,58 @@ export class ParkedLives {
   }
 
   /** Parks a life, keeps it for its marks, or ends it. */
-  end(life: Life, runner: Runner): void {
+  end(life: Life): void {
     const beginning = this.#beginnings.get(life)
-    if (beginning !== undefined && !this.#parked.has(beginning) && this.#park(life, runner)) {
+    if (beginning !== undefined && !this.#parked.has(beginning) && this.#park(life)) {
       this.#parked.set(beginning, life)
-      this.#limit(runner)
-    } else this.#end(life, runner)
+      this.#limit()
+    } else this.#end(life)
     if (life.reason !== undefined) countUpTo(reasonsMax, this.reasons, life.reason)
   }
 
   /** Ends the parked lives, but keeps those that have marks for them. */
-  endParked(runner: Runner): void {
+  endParked(): void {
     for (const [beginning, life] of [...this.#parked]) {
       this.#parked.delete(beginning)
-      this.#end(life, runner)
+      this.#end(life)
     }
   }
 
   /** Ends all, and the one that is lived now. */
-  close(runner: Runner, life: Life | undefined): void {
+  close(life: Life | undefined): void {
     const all = [...this.#parked.values(), ...this.#kept, ...(life ? [life] : [])]
     for (const each of all) each.kill()
-    for (const each of all) each.bury(runner)
+    for (const each of all) each.bury()
     this.#parked.clear()
     this.#kept.clear()
   }
 
   /** Returns whether it was parked. A life that is neither parked nor lived would never be ended. */
-  #park(life: Life, runner: Runner): boolean {
-    return this.#orDiscard(life, runner, () => life.park(runner))
+  #park(life: Life): boolean {
+    return this.#orDiscard(life, () => life.park())
   }
 
-  #end(life: Life, runner: Runner): void {
-    if (this.#orDiscard(life, runner, () => life.keep(runner))) this.#kept.add(life)
-    else this.discard(life, runner)
+  #end(life: Life): void {
+    if (this.#orDiscard(life, () => life.keep())) this.#kept.add(life)
+    else this.discard(life)
   }
 
-  #orDiscard(life: Life, runner: Runner, work: () => boolean): boolean {
+  #orDiscard(life: Life, work: () => boolean): boolean {
     try {
       return work()
     } catch (error) {
-      this.discard(life, runner)
+      this.discard(life)
       throw error
     }
   }
 
   /** Ends the parked lives whose beginnings occurred least often, if there are too many. */
-  #limit(runner: Runner): void {
+  #limit(): void {
     const others = this.#others.toSorted((one, other) => this.#timesSeen(one) - this.#timesSeen(other))
     for (const beginning of others.slice(0, Math.max(0, others.length - parkedMax))) {
       const life = this.#parked.get(beginning)!
       this.#parked.delete(beginning)
-      this.#end(life, runner)
+      this.#end(life)
     }
   }
 }

@@ -70,7 +70,7 @@ export const restoreLife = (
   directory: string,
   random: string,
 ): Life => {
-  const life = new Life(nodeOf(name, held), place, disk.copy(directory))
+  const life = new Life(runner, nodeOf(name, held), place, disk.copy(directory))
   try {
     for (const name of outputNames) {
       copyFileSync(join(outputs, name), life[name].path)
@@ -80,7 +80,7 @@ export const restoreLife = (
     makeOrphans(life.uplink.namespace, orphans)
   } catch (error) {
     life.kill()
-    life.bury(runner)
+    life.bury()
     throw error
   }
   return life
