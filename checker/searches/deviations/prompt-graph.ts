@@ -19,9 +19,15 @@ interface Followed {
  */
 export class PromptGraph {
   readonly #states = new Map<number, Followed>()
+  /** By property, the states that were given as hopeless. */
+  readonly #given = new Map<string, Set<number>>()
+  /** How often something was learned; and by property, how often it had been when a state was looked for. */
+  #learned = 0
+  readonly #lookedAt = new Map<string, number>()
 
   /** A state was reached, for the first time or more cheaply than before. */
   arrive(key: number, point: Point, live: ReadonlySet<string>): void {
+    this.#learned += 1
     this.#states.set(key, { point, live, next: [], isWhole: false })
   }
 
@@ -31,6 +37,7 @@ export class PromptGraph {
    * @param isWhole whether nothing is left to follow there
    */
   follow(key: number, next: readonly (number | undefined)[], isWhole: boolean): void {
+    this.#learned += 1
     const state = this.#states.get(key)!
     state.next.push(...next)
     state.isWhole = isWhole
@@ -38,9 +45,24 @@ export class PromptGraph {
 
   /**
    * A state from which nothing leads to one in which the property holds, nor to one whose future is not known: the first, by cost and depth, of
-   * those that a way never leaves again. On the way there a deviation could still lead elsewhere.
+   * those that a way never leaves again. On the way there a deviation could still lead elsewhere. Of states that lead to each other, one is
+   * given once. While nothing is learned, there is no other one.
    */
   hopeless(property: string): Point | undefined {
+    if (this.#lookedAt.get(property) === this.#learned) return undefined
+    const given = this.#given.get(property) ?? new Set()
+    this.#given.set(property, given)
+    const [first] = this.#hopelessStates(property, given)
+    if (first === undefined) {
+      this.#lookedAt.set(property, this.#learned)
+      return undefined
+    }
+    given.add(first)
+    return this.#states.get(first)!.point
+  }
+
+  /** Keys of those of them whose component has none of the given ones, the first one first. */
+  #hopelessStates(property: string, given: ReadonlySet<number>): number[] {
     const hopeful = this.#leadingTo(
       ({ live, next, isWhole }) => !isWhole || !next.every(each => this.#isKnown(each)) || live.has(property),
     )
@@ -48,8 +70,11 @@ export class PromptGraph {
     const components = stronglyConnected(keys, key => this.#states.get(key)!.next as readonly number[])
     const isFinal = (component: ReadonlySet<number>) =>
       [...component].every(key => this.#states.get(key)!.next.every(each => component.has(each!)))
-    const points = components.filter(isFinal).flatMap(keys => [...keys].map(key => this.#states.get(key)!.point))
-    return points.sort((one, other) => one.cost - other.cost || one.depth - other.depth)[0]
+    const others = components.filter(component => isFinal(component) && ![...component].some(key => given.has(key)))
+    const pointOf = (key: number) => this.#states.get(key)!.point
+    return others
+      .flatMap(component => [...component])
+      .sort((one, other) => pointOf(one).cost - pointOf(other).cost || pointOf(one).depth - pointOf(other).depth)
   }
 
   /** Nothing is followed from a state that violates another property. */

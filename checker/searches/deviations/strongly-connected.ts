@@ -37,7 +37,7 @@ export const stronglyConnected = <Node>(
       const before = way.at(-1)?.node
       if (before !== undefined) low.set(before, Math.min(low.get(before)!, low.get(node)!))
       if (low.get(node) !== index.get(node)) continue
-      const component = new Set(stack.splice(stack.indexOf(node)))
+      const component = new Set(stack.splice(stack.lastIndexOf(node)))
       for (const each of component) onStack.delete(each)
       components.push(component)
     }

@@ -84,6 +84,23 @@ test('a way to a state that violates something else, from which nothing is follo
   expect(graph.hopeless('another')).toBe(point)
 })
 
+test('each cycle without a way out is given once, however often it is asked for and whatever leads to it', () => {
+  const graph = new PromptGraph()
+  const points = [0, 1, 2, 3].map(depth => ({ cost: 0, depth }) as Point)
+  for (const [key, point] of points.slice(0, 3).entries()) graph.arrive(key, point, new Set())
+  graph.follow(0, [1], true)
+  graph.follow(1, [0], true)
+  graph.follow(2, [2], true)
+  const asked = () => [1, 2, 3].map(() => graph.hopeless('isDone'))
+  expect(asked()).toEqual([points[0], points[2], undefined])
+  graph.arrive(3, points[3]!, new Set())
+  graph.follow(3, [0], true)
+  expect(asked()).toEqual([undefined, undefined, undefined])
+  graph.arrive(4, points[3]!, new Set())
+  graph.follow(4, [4], true)
+  expect(asked()).toEqual([points[3], undefined, undefined])
+})
+
 test('strongly connected components are the classes of nodes that lead to each other', () => {
   const graphs = fc.integer({ min: 1, max: 8 }).chain(size => {
     const node = fc.nat(size - 1)
