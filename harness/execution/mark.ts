@@ -118,10 +118,11 @@ export const partOf = ({ way, nodes, execution }: ClusterMark, stage: Stage, ind
   const { faults, overlap, divide } = stage.system
   const budget = Object.entries({ ...faults, overlap, divide })
   const network = networkPart(execution.network, name)
+  const time = execution.time?.forNodeAlone()
   return new ClusterMark(stage, {
     way,
     nodes: [nodes[index]!],
-    execution: { ...execution, network, budget, delays: [], cutAt: undefined, healthy: undefined },
+    execution: { ...execution, network, budget, delays: [], cutAt: undefined, healthy: undefined, time },
     outline: undefined,
   })
 }

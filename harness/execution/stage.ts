@@ -65,8 +65,8 @@ export class Stage {
   soFar: RunSoFar | undefined
   /** Receives what nodes answer to visitors from outside, if somebody does. */
   outside: VisitorListener | undefined
-  /** Longest history, in states, that a property has read; that many past states are part of the fingerprint. */
-  #pastAsked = 0
+  /** Longest history, in states, that a property has read; that many past states are part of the fingerprint. Views refer to it. */
+  readonly #asked = { past: 0 }
   /** How each node was last seen. Most of many nodes do nothing in a step, and their views are used again. */
   readonly #seen = new WeakMap<
     Node,
@@ -281,9 +281,9 @@ export class Stage {
       budget,
       calls: clients.left,
       past:
-        this.#pastAsked === 0
+        this.pastAsked === 0
           ? undefined
-          : this.nodes.map(({ name }) => clients.observer.pastOf(name).slice(0, this.#pastAsked)),
+          : this.nodes.map(({ name }) => clients.observer.pastOf(name).slice(0, this.pastAsked)),
       isObserved: observe !== undefined,
       waits: this.#waits(),
       isSkewLimited: clockSkewMsMax !== Number.POSITIVE_INFINITY,
@@ -292,7 +292,7 @@ export class Stage {
 
   /** How many earlier states properties have asked for so far. */
   get pastAsked(): number {
-    return this.#pastAsked
+    return this.#asked.past
   }
 
   /** How long messages have been in flight, nodes were paused and the network was cut, if what follows depends on it. */
@@ -326,10 +326,7 @@ export class Stage {
     const before = this.#seen.get(node)
     const isSame = before?.past === past && before.edition === edition
     if (isSame && before.view.alive === alive && before.view.state === state) return before.view
-    const view = viewOf({ name: node.name, alive, state, output: node.output() }, (_, count) => {
-      this.#pastAsked = Math.max(this.#pastAsked, count)
-      return past
-    })
+    const view = viewOf({ name: node.name, alive, state, output: node.output() }, countingAsked(past, this.#asked))
     this.#seen.set(node, { view, past, edition })
     return view
   }
@@ -346,6 +343,15 @@ export class Stage {
     const visitors = new Visitors(() => this.outside)
     return new Clients(host, this.nodes, this.system, { mark, visitors })
   }
+}
+
+/**
+ * Gives these earlier states, and notes how many were asked for. It must not refer to a stage: views are remembered for long, and a stage
+ * has a network.
+ */
+const countingAsked = (past: readonly unknown[], asked: { past: number }) => (_: string, count: number) => {
+  asked.past = Math.max(asked.past, count)
+  return past
 }
 
 /** Whether timers have these deadlines. Asked for every node in each step, so nothing is made for it. */

@@ -137,11 +137,30 @@ export class Time {
       standstills: this.#standstills.copy(),
     }
     const made = new Time(this.timing, this.#names, parts)
+    for (const [label, sent] of this.#sent) made.#sent.set(label, copies.of(sent))
+    for (const [direction, flow] of this.#flows) made.#flows.set(direction, copies.of(flow))
+    return this.#tell(made)
+  }
+
+  /** What one of its nodes needs of it while a search delivers its messages: no packets, and no ways for them. */
+  forNodeAlone(): Time {
+    const agenda = new Agenda()
+    const wiring = { ...this.timing.wiring, pipes: [], routes: [] }
+    const parts = {
+      agenda,
+      ways: new Ways({ seed: wiring.seed, pipes: [], routes: [] }, this.#names, agenda),
+      reach: this.#reach.copy(),
+      links: undefined,
+      standstills: this.#standstills.copy(),
+    }
+    return this.#tell(new Time({ ...this.timing, wiring }, this.#names, parts))
+  }
+
+  /** Gives another one the present state, besides what packets do. */
+  #tell(made: Time): Time {
     made.#nowMs = this.#nowMs
     made.#happened = this.#happened
     made.#isAsked = this.#isAsked
-    for (const [label, sent] of this.#sent) made.#sent.set(label, copies.of(sent))
-    for (const [direction, flow] of this.#flows) made.#flows.set(direction, copies.of(flow))
     Object.assign(made.#done, this.#done)
     made.#inputs.splice(0, made.#inputs.length, ...this.#inputs)
     made.#timesMs = this.#timesMs

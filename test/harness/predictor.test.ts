@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { queryObjects } from 'node:v8'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { Executor } from '../../checker/cells/executor.ts'
 import { due } from '../../checker/choosers/due.ts'
@@ -10,6 +11,7 @@ import {
   resolveSystem,
   type SystemDefinition,
 } from '../../harness/config/config.ts'
+import { Stage } from '../../harness/execution/stage.ts'
 import { Outlook } from '../../harness/steering/outlook.ts'
 import { Predictor } from '../../harness/steering/predictor.ts'
 import { inTime } from '../../harness/timed/timed-system.ts'
@@ -83,6 +85,16 @@ test('ways that violated something before are tried first in each round, on the 
   expect(did).toEqual([`execute ${first.foreseen[0]!.labels.at(-1)}`, 'search with something prevented'])
   expect(second.filters.map(({ label }) => label)).toEqual(first.filters.map(({ label }) => label))
   expect(predictor.counts).toMatchObject({ rounds: 2, predicted: 2 })
+})
+
+test('what a round remembers of nodes does not hold the stages on which they were executed', async () => {
+  const { predictor, look, goOn } = await runWithPredictor()
+  const count = () => queryObjects(Stage, { format: 'count' }) as number
+  const before = count()
+  await look()
+  await goOn()
+  expect(predictor.counts.inputs).toBeGreaterThan(10)
+  expect(count()).toBe(before)
 })
 
 test('what single nodes could do is not steered for unless it violates something in the whole system', async () => {
