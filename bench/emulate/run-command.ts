@@ -11,16 +11,27 @@ interface Ran {
   readonly stderr: string
 }
 
-/** Runs a command of this package with `--json`. @throws Error if it printed no result */
-export const runCommand = (args: readonly string[], environment: Readonly<Record<string, string>>): Ran => {
+/**
+ * Runs a command of this package with `--json`.
+ *
+ * @param stderr `inherit` shows at once what the command says, which is not in the result then
+ *
+ * @throws Error if it printed no result
+ */
+export const runCommand = (
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  stderr: 'pipe' | 'inherit' = 'pipe',
+): Ran => {
   const begun = performance.now()
-  const { stdout, stderr } = spawnSync(process.execPath, [command, ...args, '--json'], {
+  const { stdout, stderr: said } = spawnSync(process.execPath, [command, ...args, '--json'], {
     env: { ...process.env, ...environment },
     encoding: 'utf8',
     maxBuffer: 1 << 28,
+    stdio: ['ignore', 'pipe', stderr],
   })
   const seconds = (performance.now() - begun) / 1000
   const last = stdout.trimEnd().split('\n').at(-1)
-  if (!last?.startsWith('{')) throw new Error(`${args.join(' ')}: ${stderr.trim()}`)
-  return { seconds, result: JSON.parse(last), stderr }
+  if (!last?.startsWith('{')) throw new Error(`${args.join(' ')}: ${said?.trim()}`)
+  return { seconds, result: JSON.parse(last), stderr: said ?? '' }
 }

@@ -50,15 +50,23 @@ interface Summary {
 
 type How = 'without' | 'check' | 'both'
 
-const run = (config: string, how: How, args: readonly string[], environment: Record<string, string>): Summary => {
+/** @param stderr `inherit` for a run of hours: it shows how far it is */
+const run = (
+  config: string,
+  how: How,
+  args: readonly string[],
+  environment: Record<string, string>,
+  stderr: 'pipe' | 'inherit' = 'pipe',
+): Summary => {
   const steering = how === 'without' ? [] : ['--steer', how]
   const every = how === 'both' && options.every ? ['--every', options.every] : []
-  const { result, stderr } = runCommand(
+  const { result, stderr: said } = runCommand(
     ['emulate', config, ...steering, ...every, ...args, '--out', directory],
     environment,
+    stderr,
   )
   if (result.error) throw new Error(JSON.stringify(result.error))
-  for (const said of stderr.split('\n')) if (said.endsWith(': missed')) console.error(said)
+  for (const each of said.split('\n')) if (each.endsWith(': missed')) console.error(each)
   return result as unknown as Summary
 }
 
@@ -121,6 +129,7 @@ const randtree = (): void => {
       how,
       ['--for', `${forTime}m`, '--churn', plan, '--seed', '7'],
       environment,
+      'inherit',
     )
     const { steps, predicted, steered, immediate, missed, joins, predictions, seconds } = summary
     const joined = joins ? [joins.count, (joins.p50 / 1000).toFixed(2)] : [0, '–']
