@@ -74,10 +74,22 @@ const inputsPerTurn = 30
 const transitionsPerTurn = 10_000
 
 /**
- * Where clients call, walks that wait have one turn after so many others. With fewer others, what needs no wait is found
+ * Walks for what only some systems do. They have one turn after so many others: with fewer others, what needs neither is found
  * later. They draw random numbers of their own, so that the others do the same with them as without.
  */
-const turnsBetweenWaits = 4
+const aside = {
+  /** Where clients call, walks that wait. */
+  patient: { after: 4, isMet: ({ hasCalls }) => hasCalls },
+  /** Where nodes may be paused, walks in which one is. Its pause must fall between two certain steps, so it takes many. */
+  paused: { after: 2, isMet: ({ hasPauses }) => hasPauses },
+} as const satisfies { readonly [Name in SearchName]?: Aside }
+
+interface Aside {
+  readonly after: number
+  readonly isMet: (experience: Experience) => boolean
+}
+
+const asideNames = Object.keys(aside) as readonly (keyof typeof aside)[]
 
 /**
  * This many executions are under way at once, whatever the number of cells. Each uses what earlier ones taught, so the
@@ -112,10 +124,8 @@ export class Portfolio {
   readonly #bandit: Bandit
   /** Random numbers for the turns of `best`. */
   readonly #ofBest = new Random(2)
-  /** Random numbers for walks that wait. */
-  readonly #ofPatient: Random
-  readonly #mayWait: boolean
-  #waits = 0
+  /** Of each search that is aside: its random numbers, and how many turns it had. */
+  readonly #aside: ReadonlyMap<SearchName, { readonly random: Random; turns: number }>
   readonly #straight: Search | undefined
   readonly #bounded: StagedSearch
   readonly #local: Local | undefined
@@ -160,12 +170,13 @@ export class Portfolio {
     ]
     // First the way that systems are built for.
     this.#straight = isAlone ? undefined : straightSearch(experience)
-    const others = this.#round.includes('best') ? whilePaying : []
-    const mine = all.filter(({ name }) => this.#round.includes(name) || others.includes(name))
-    this.#mayWait = search === 'auto' || search === 'walk'
-    this.#ofPatient = new Random(options.random.copy().seed())
-    const waiting = this.#mayWait ? [walkSearch('patient', experience, round)] : []
-    const searches = [...(this.#straight ? [this.#straight] : []), ...mine, ...waiting]
+    const paying = this.#round.includes('best') ? whilePaying : []
+    const mine = all.filter(({ name }) => this.#round.includes(name) || paying.includes(name))
+    const seeds = options.random.copy()
+    const names = search === 'auto' || search === 'walk' ? asideNames : []
+    this.#aside = new Map(names.map(name => [name, { random: seeds.fork(), turns: 0 }]))
+    const others = names.map(name => walkSearch(name, experience, round))
+    const searches = [...(this.#straight ? [this.#straight] : []), ...mine, ...others]
     this.#searches = new Map(searches.map(each => [each.name, each]))
     this.#bandit = new Bandit(mine.map(({ name }) => name))
   }
@@ -193,7 +204,7 @@ export class Portfolio {
       }
       const came = result as TaskOutcome | Diverged
       search.learn(execution, came)
-      if (execution.search !== 'patient') this.#bandit.learn(before, this.#gainOf(search))
+      if (!this.#aside.has(execution.search)) this.#bandit.learn(before, this.#gainOf(search))
       if (execution.isGuess && came instanceof Diverged && !(came instanceof Unfaithful)) continue
       if (came instanceof Diverged) yield { execution, error: came }
       else yield { execution, outcome: came, starved: this.experience.learn(execution, came) }
@@ -261,14 +272,11 @@ export class Portfolio {
   }
 
   #next(): RequestedExecution | NodeExecution | undefined {
-    const waiting = this.#nextWaiting()
-    const execution = waiting ?? this.#planned()
+    const besides = this.#nextAside()
+    const execution = besides ?? this.#planned()
     if (!execution) return undefined
     this.#underWay += 1
-    if (waiting) {
-      this.#waits += 1
-      return waiting
-    }
+    if (besides) return besides
     if (this.#lasting && isAlone(execution) && --this.#lasting.inputs > 0) return execution
     this.#lasting = undefined
     this.#turns += 1
@@ -285,11 +293,17 @@ export class Portfolio {
     if (deviations.isDone) this.#bandit.leaveOut(deviations.name)
   }
 
-  /** A walk that waits, where it is its turn. */
-  #nextWaiting(): RequestedExecution | NodeExecution | undefined {
-    if (!this.#mayWait || this.#lasting || !this.experience.hasCalls || this.#isOver) return undefined
-    if (this.#waits >= Math.floor(this.#turns / turnsBetweenWaits)) return undefined
-    return this.experience.drawingFrom(this.#ofPatient, () => this.#searches.get('patient')!.next())
+  /** Of a search that is aside, where it is its turn. */
+  #nextAside(): RequestedExecution | NodeExecution | undefined {
+    if (this.#lasting || this.#isOver) return undefined
+    for (const name of asideNames) {
+      const own = this.#aside.get(name)
+      const { after, isMet } = aside[name]
+      if (!own || !isMet(this.experience) || own.turns >= Math.floor(this.#turns / after)) continue
+      own.turns += 1
+      return this.experience.drawingFrom(own.random, () => this.#searches.get(name)!.next())
+    }
+    return undefined
   }
 
   #planned(): RequestedExecution | NodeExecution | undefined {

@@ -66,6 +66,8 @@ export class Experience {
   completed = 0
   /** Whether clients call. */
   hasCalls = false
+  /** Whether nodes may be paused. */
+  hasPauses = false
   /** Executions that contained a random walk. */
   walks = 0
   readonly #options: ExperienceOptions
@@ -158,7 +160,9 @@ export class Experience {
     this.walks += (task.walks?.length ? 1 : 0) + (task.untilLive ? 1 : 0)
     this.surprises.learn(outcome.surprises)
     this.#calls.learn(outcome.calls)
-    this.hasCalls ||= [...outcome.arrival.enabled, ...outcome.schedule].some(({ kind }) => kind === 'client')
+    const offered = [...outcome.arrival.enabled, ...outcome.schedule]
+    this.hasCalls ||= offered.some(({ kind }) => kind === 'client')
+    this.hasPauses ||= offered.some(({ kind }) => kind === 'pause')
     return this.#judge(outcome)
   }
 
