@@ -10,7 +10,7 @@ const files: Readonly<Record<string, string>> = {
   'checker/history': 'known property random smallest',
   'checker/searches': 'bandit',
   'checker/searches/local': 'hopeless',
-  'checker/system': 'brief carried far-timers labels nearness random start subjects',
+  'checker/system': 'brief carried far-timers harm labels nearness random start subjects',
   'checker/trace': 'keep trace',
   'checker/verdict': 'oldest-first shrink',
   'cli/check': 'step-pattern',

@@ -1,8 +1,10 @@
 import type { Cells } from '../cells/cells.ts'
 import { untilHealthy } from '../cells/healthy.ts'
 import type { Arrival, TaskOutcome } from '../cells/task.ts'
-import { isFault } from '../happening/kinds.ts'
+import { isFault, isRepair } from '../happening/kinds.ts'
 import { BudgetSpent, type SearchLimits } from '../system/budget.ts'
+import { Diverged } from '../system/errors.ts'
+import { milderThan } from '../system/harm.ts'
 import { labelsOf } from '../system/labels.ts'
 import { startAfter } from '../system/start.ts'
 import type { Choice } from '../system/system.ts'
@@ -42,7 +44,7 @@ export interface Minimum {
  * that follow from it), and finally single steps, as in hierarchical delta debugging (Misherghi, Su, ICSE 2006). It moves
  * deliveries next to the steps that sent them before it drops single steps, because all of these are tried again in
  * another order. What can be moved only after that is moved last; overlaps are split into their parts, and divided
- * messages arrive whole; and single steps are dropped again. Calls that only made nodes draw other random numbers, and so shifted
+ * messages arrive whole; faults do less harm, and end sooner; and single steps are dropped again. Calls that only made nodes draw other random numbers, and so shifted
  * later timers, are dropped last, for as many timers at most. The result is 1-minimal: no single step can be dropped.
  *
  * A candidate is not executed if a failed one differs from it only in steps that were skipped: it would fail as well.
@@ -90,6 +92,10 @@ const minimiseBy = async (
 /** The first chunks of single steps to drop are this part of the schedule. Larger ones were tried as conversations. */
 const chunksMin = 32
 
+/** So many milder faults are tried in place of one, and so many sooner ends of one. */
+const milderMax = 12
+const soonerMax = 8
+
 /** A piece of a schedule: from step `begin` up to before `end`. */
 type Piece = readonly [begin: number, end: number]
 
@@ -126,6 +132,8 @@ class Minimiser {
       (await this.#joinConversations()) ||
       (await this.#splitOverlap()) ||
       (await this.#makeWhole()) ||
+      (await this.#soften()) ||
+      (await this.#endSooner()) ||
       (await this.#dropCalls())
     )
   }
@@ -217,6 +225,36 @@ class Minimiser {
     return (await this.#tryOne(candidates)) !== undefined
   }
 
+  /** Has a fault do less harm, if that violates too. */
+  async #soften(): Promise<boolean> {
+    for (const [place, fault] of this.best.entries()) {
+      if (!isFault(fault.kind)) continue
+      const [before, after] = [this.best.slice(0, place), this.best.slice(place + 1)]
+      const milder = milderThan(fault, await this.#enabledAfter(before)).slice(0, milderMax)
+      if ((await this.#tryOne(milder.map(each => [...before, each, ...after]))) !== undefined) return true
+    }
+    return false
+  }
+
+  async #enabledAfter(steps: readonly Choice[]): Promise<readonly Choice[]> {
+    const came = await this.#cells.tryRun({ start: startAfter([...this.#kept, ...labelsOf(steps)]) })
+    return came instanceof Diverged ? [] : came.arrival.enabled
+  }
+
+  /** Has a fault end before one of the timers that fire while it lasts: a shorter pause, or a shorter cut. */
+  async #endSooner(): Promise<boolean> {
+    const candidates = this.best.flatMap((repair, end) => {
+      if (!isRepair(repair.kind)) return []
+      const begin = this.best.slice(0, end).findLastIndex(fault => endsWith(fault, repair))
+      const rest = without(this.best, [end, end + 1])
+      return placesOf(this.best, ({ kind }) => kind === 'timer')
+        .filter(place => place > begin && place < end)
+        .slice(0, soonerMax)
+        .map(place => rest.toSpliced(place, 0, repair))
+    })
+    return (await this.#tryOne(candidates)) !== undefined
+  }
+
   /** Drops calls with all that follows from them, all or single ones, though later timers are due at other times then. */
   async #dropCalls(): Promise<boolean> {
     if (this.best.every(({ kind }) => kind !== 'timer')) return false
@@ -300,13 +338,14 @@ type Unit = readonly number[]
 /** For each node: all its steps, and all its timers. */
 const unitsOfNodes = (schedule: readonly Choice[]): Unit[] => {
   const nodes = [...new Set(schedule.map(({ node }) => node))]
-  const placesOf = (isMeant: (choice: Choice) => boolean) =>
-    schedule.flatMap((choice, place) => (isMeant(choice) ? [place] : []))
   return nodes.flatMap(node => [
-    placesOf(choice => choice.node === node),
-    placesOf(choice => choice.node === node && choice.kind === 'timer'),
+    placesOf(schedule, choice => choice.node === node),
+    placesOf(schedule, choice => choice.node === node && choice.kind === 'timer'),
   ])
 }
+
+const placesOf = (schedule: readonly Choice[], isMeant: (choice: Choice) => boolean): number[] =>
+  schedule.flatMap((choice, place) => (isMeant(choice) ? [place] : []))
 
 /**
  * Conversations: each step other than a delivery, with all deliveries that follow from it.
@@ -351,6 +390,10 @@ const faultsBefore = (schedule: readonly Choice[], end: number): Piece[] =>
     .slice(0, end)
     .flatMap((choice, i): Piece[] => (isFault(choice.kind) ? [[i, i + 1]] : []))
     .reverse()
+
+/** Whether a fault lasts until such a repair. */
+const endsWith = ({ kind, node }: Choice, repair: Choice): boolean =>
+  repair.kind === 'heal' ? kind === 'partition' : isFault(kind) && kind !== 'partition' && node === repair.node
 
 /** The longest piece between two equal states; `[0, 0]` if there is none. */
 const longestLoop = (states: readonly (string | undefined)[]): Piece =>

@@ -113,6 +113,43 @@ describe('minimising', () => {
     expect(schedule).toEqual(['a', 'a', 'a'])
   })
 
+  it('has a fault do less harm where that violates too', async () => {
+    const cuts = ['cut a→b', 'cut b→a', 'partition a | b'] as const
+    const system = () =>
+      new Model<{ readonly cut: string; readonly lost: boolean }>({ cut: '', lost: false }, ({ cut, lost }) => [
+        ...(cut === ''
+          ? cuts.map(label => ({ kind: 'partition' as const, node: 'a', label, next: () => ({ cut: label, lost }) }))
+          : []),
+        { kind: 'timer', node: 'a', label: 'a timer', next: () => ({ cut, lost: cut !== '' && cut !== 'cut a→b' }) },
+      ])
+    const noneLost = always<{ readonly lost: boolean }>(({ lost }) => !lost)
+    const { schedule } = await minimiseSafety(system(), { noneLost }, ['a timer', 'partition a | b', 'a timer'])
+    expect(schedule).toEqual(['cut b→a', 'a timer'])
+  })
+
+  it('has a fault end sooner where that violates too', async () => {
+    interface Pause {
+      readonly isPaused: boolean
+      readonly meanwhile: number
+      readonly timers: number
+    }
+    const system = () =>
+      new Model<Pause>({ isPaused: false, meanwhile: 0, timers: 0 }, state => {
+        const { isPaused, meanwhile, timers } = state
+        const fired = { ...state, timers: timers + 1, meanwhile: meanwhile + Number(isPaused) }
+        return [
+          { kind: 'timer', node: 'b', label: 'b timer', next: () => fired },
+          isPaused
+            ? { kind: 'resume', node: 'a', label: 'resume a', next: () => ({ ...state, isPaused: false }) }
+            : { kind: 'pause', node: 'a', label: 'pause a', next: () => ({ ...state, isPaused: true }) },
+        ]
+      })
+    const inTime = always<Pause>(({ isPaused, meanwhile, timers }) => isPaused || meanwhile === 0 || timers < 3)
+    const found = ['b timer', 'pause a', 'b timer', 'b timer', 'b timer', 'resume a']
+    const { schedule } = await minimiseSafety(system(), { inTime }, found)
+    expect(schedule).toEqual(['b timer', 'pause a', 'b timer', 'resume a', 'b timer'])
+  })
+
   it('leaves the first steps as they are, where it is told to', async () => {
     const found = ['b', 'a', 'jump', 'b', 'b', 'jump']
     const { schedule, minimal } = await minimiseSafety(registers(), { low }, found, { kept: 3 })

@@ -1,0 +1,82 @@
+import type { Choice } from './system.ts'
+
+/** How much harm a fault does, among those that may stand for each other. */
+interface Harm {
+  /** Faults of one family on one node, or on the network, are compared. */
+  readonly family: string
+  readonly degrees: readonly number[]
+  /** Of a cut: the ways that it takes. A smaller one is milder only if it takes no others. */
+  readonly ways?: ReadonlySet<string>
+}
+
+/**
+ * The choices enabled beside a fault that do less harm in its place, the mildest first. A node that ends and tells its peers is
+ * milder than one that is silent, and that is milder than a power failure; of those, one that loses less: nothing, then one
+ * operation, the last ones, all of them, and then one that tears the last. One at rest is milder than one in the middle of a
+ * step. A cut is milder if it takes fewer ways, all of which the other takes as well.
+ */
+export const milderThan = (fault: Choice, enabled: readonly Choice[]): Choice[] => {
+  const harm = harmOf(fault)
+  if (!harm) return []
+  return enabled
+    .flatMap(choice => {
+      const other = harmOf(choice)
+      return other && isMilder(other, harm) ? [{ choice, degrees: other.degrees }] : []
+    })
+    .sort((one, other) => compare(one.degrees, other.degrees))
+    .map(({ choice }) => choice)
+}
+
+const isMilder = (one: Harm, other: Harm): boolean =>
+  one.family === other.family &&
+  compare(one.degrees, other.degrees) < 0 &&
+  [...(one.ways ?? [])].every(way => other.ways!.has(way))
+
+const compare = (some: readonly number[], others: readonly number[]): number => {
+  for (const [index, one] of some.entries()) if (one !== others[index]) return one - (others[index] ?? 0)
+  return some.length - others.length
+}
+
+const harmOf = ({ kind, node, label }: Choice): Harm | undefined => {
+  const ends = (...degrees: number[]): Harm => ({ family: `end of ${node}`, degrees })
+  switch (kind) {
+    case 'crash':
+      return ends(0)
+    case 'silent':
+      return ends(1)
+    case 'power':
+      return ends(2, ...lossIn(label))
+    case 'reset':
+      return isResetOfNode.test(label)
+        ? { family: `reset of ${node}`, degrees: [label.endsWith(' silently') ? 1 : 0] }
+        : undefined
+    case 'partition': {
+      const ways = waysIn(label)
+      return ways && { family: 'cut', degrees: [ways.size], ways }
+    }
+    default:
+      return undefined
+  }
+}
+
+const isResetOfNode = /^reset [^\s→]+(?: silently)?$/
+
+/** In the middle of a step or not, how it is lost, and how much of it. */
+const lossIn = (label: string): readonly number[] => {
+  const later = / before sync or message (\d+) keeps (all|none|a torn end)$/.exec(label)
+  if (later) return [1, ['all', 'none', 'a torn end'].indexOf(later[2]!), Number(later[1])]
+  const [, kept = '0', all = '0', how = ''] = / keeps (\d+) of (\d+)(.*)$/.exec(label) ?? []
+  const lost = Number(all) - Number(kept)
+  if (how.endsWith(' torn')) return [0, 4, lost]
+  if (lost === 0) return [0, 0, 0]
+  if (how.startsWith(', without ')) return [0, 1, lost]
+  return [0, Number(kept) > 0 ? 2 : 3, lost]
+}
+
+/** The ways that a cut takes; undefined for one that says something else, as those of timed runs. */
+const waysIn = (label: string): ReadonlySet<string> | undefined => {
+  const [, some, isBoth, others] = /^(?:partition|cut) ([^|→]+?)(?:( \| )|→)([^|→]+)$/.exec(label) ?? []
+  if (some === undefined || others === undefined) return undefined
+  const pairs = some.split(' ').flatMap(one => others.split(' ').map(other => [one, other] as const))
+  return new Set(pairs.flatMap(([one, other]) => [`${one}→${other}`, ...(isBoth ? [`${other}→${one}`] : [])]))
+}
