@@ -4,8 +4,8 @@ import { readLabel } from '../../../checker/system/labels.ts'
 import type { Choice } from '../../../checker/system/system.ts'
 
 const choiceOf = (label: string): Choice => {
-  const { kind, node = '', ...rest } = readLabel(label)
-  return { ...rest, kind: kind!, node, label }
+  const { kind, node = '', subject, numbers } = readLabel(label)
+  return { kind: kind!, node, label, subject, numbers }
 }
 
 const milder = (label: string, ...enabled: readonly string[]): string[] =>
