@@ -215,7 +215,14 @@ class Check {
     const found = violated ?? (await this.#deferred.examine()) ?? this.#undetermined
     // What an interrupted examination had begun may still be under way, and whoever records the finding needs the system.
     await this.#cells.whenIdle()
-    return this.#verdict(found ?? this.#conclude())
+    return this.#verdict(found ? await this.#explained(found) : this.#conclude())
+  }
+
+  /** A violation with what its reader wants to know of it. Behind a given way, each experiment would take that way again. */
+  async #explained(found: Discovered): Promise<Discovered> {
+    if (found.verdict !== 'violated' || this.#isWayGiven) return found
+    const explain = (cells: Cells) => this.#examination.explain(cells, found)
+    return { ...found, ...(await this.#examining(found.variant).alone(explain)) }
   }
 
   /** Takes one execution after another, until one has a violation or none is left. */

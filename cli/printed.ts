@@ -164,6 +164,34 @@ const outcome: z.ZodType<CheckOutcome> = z.strictObject({
     })
     .nullable()
     .describe('the step after which recovery is impossible'),
+  overtakings: z
+    .array(
+      z.strictObject({
+        step: count.describe('the step that came first, counted from 1'),
+        label: z.string(),
+        overtaken: z.string().describe('label of the message to the same node that had waited longer'),
+        since: count.describe('the step after which it could have been delivered; 0 is the start'),
+        delivered: count.nullable().describe('the step that delivered it; null if it was in flight at the end'),
+      }),
+    )
+    .optional()
+    .describe('of a violation: what came before a message that had waited longer, where the violation depends on that'),
+  curve: z
+    .strictObject({
+      walks: count.describe('walks from each state'),
+      length: count.describe('most steps of each'),
+      points: z.array(
+        z.strictObject({
+          step: count.describe('the state after this step of the schedule; 0 is the start'),
+          bad: count.describe(
+            'how many of these walks came to such a violation, or to no state in which the property holds',
+          ),
+        }),
+      ),
+    })
+    .optional()
+    .describe('of a violation: from states of its schedule, how many walks end badly too'),
+  issue: path.describe('path of a text for an issue, some ten lines long; null if nothing is violated'),
   delayMs,
   skewMs,
   repeated: z.boolean().describe('whether the schedule was executed again and violated the same at the same step'),

@@ -12,7 +12,7 @@ const files: Readonly<Record<string, string>> = {
   'checker/searches/local': 'hopeless',
   'checker/system': 'brief carried far-timers harm labels nearness random start subjects',
   'checker/trace': 'keep trace',
-  'checker/verdict': 'oldest-first shrink',
+  'checker/verdict': 'oldest-first overtakings shrink',
   'cli/check': 'step-pattern',
   'cli/emulate': 'pipe-settings settings',
   'cli/traces': 'older-names',
@@ -27,7 +27,7 @@ const files: Readonly<Record<string, string>> = {
   'harness/timed': 'connections flow links measurements reach standstills time-copy wiring',
   proxy: 'dissect network network-mark outbox packet routers segment-lengths tcp up-hosts',
   'proxy/forwarding': 'cross-traffic pipe router time-to-live',
-  report: 'model',
+  report: 'happened model',
   topologies: 'bad-files formats generate inet place routes summary',
   'topologies/churn': 'model script',
 }

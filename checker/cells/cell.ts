@@ -156,9 +156,11 @@ export class OwnCell<State> implements Cell {
       const left = labels.slice(executor.schedule.length)
       await this.#checkpoints.arrive(labels, variant, () => follow(executor, left))
     }
+    const enabled = executor.enabled()
     return {
       steps: executor.schedule.length,
-      enabled: executor.enabled(),
+      enabled,
+      since: enabled.map(({ label }) => executor.offeredSince(label)),
       history: executor.system.history?.(),
       offered: [...executor.offeredAfter],
       skipped,

@@ -239,6 +239,11 @@ export class Executor<State> {
     return enabled
   }
 
+  /** The step after which a label that is enabled now was first among `offered()`. */
+  offeredSince(label: string): number {
+    return this.#offers.get(label) ?? this.schedule.length
+  }
+
   /** Whether a client has a call left, or one is under way. */
   get hasCalls(): boolean {
     return this.system.isCalling?.() || this.enabled().some(({ kind }) => kind === 'client')
@@ -248,7 +253,7 @@ export class Executor<State> {
     this.budget.check()
     if (choice.kind === 'client') this.#noteCall(choice)
     const step = await this.#timely(() => this.system.execute(choice))
-    this.offeredAfter.push(this.#offers.get(choice.label) ?? this.schedule.length)
+    this.offeredAfter.push(this.offeredSince(choice.label))
     this.schedule.push(choice)
     this.delayMs = Math.max(this.delayMs, step.delayMs ?? 0)
     this.skewMs = Math.max(this.skewMs, step.skewMs ?? 0)

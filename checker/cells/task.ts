@@ -141,6 +141,8 @@ export interface Arrival {
   readonly skipped: readonly number[]
   /** The choices enabled there. */
   readonly enabled: readonly Choice[]
+  /** For each of them: the step after which it was first enabled. */
+  readonly since: readonly number[]
   /** A fingerprint of all inputs up to there; `undefined` if the system does not know. */
   readonly history: string | undefined
   readonly broken: boolean

@@ -60,7 +60,12 @@ export interface SystemCheckOptions<State> extends SearchOptions, CellOptions<St
 }
 
 export interface Progress {
-  readonly phase: 'searching' | 'repeating' | 'shrinking' | 'finding the critical transition'
+  readonly phase:
+    | 'searching'
+    | 'repeating'
+    | 'shrinking'
+    | 'finding the critical transition'
+    | 'finding what it depends on'
   readonly executions: number
   readonly steps: number
   readonly states: number

@@ -15,12 +15,18 @@ const confidence = 0.95
 export const recoveryRateMax = (walks: number, suspects: number): number =>
   1 - ((1 - confidence) / Math.max(1, suspects)) ** (1 / walks)
 
-/** One line for a state that is called dead: what was tried, and how certain the result is. */
-export const describeDeath = (property: string, label: string, critical: Critical, suspects: number): string => {
+/** A state that is called dead, and the evidence in one line: what was tried, and how certain the result is. */
+export const describeDeath = (
+  property: string,
+  label: string,
+  critical: Critical,
+  suspects: number,
+): { readonly dead: string; readonly evidence: string } => {
   const dead = `${property} can never hold again after step ${critical.step} (${label})`
-  if (critical.isTerminal && critical.walks === 0) return `${dead}: only faults are enabled there`
+  if (critical.isTerminal && critical.walks === 0) return { dead, evidence: 'only faults are enabled there' }
   const ended = critical.isTerminal ? ', each of which ended where only faults are enabled' : ''
-  return `${dead}: ${describeWalks(critical)}${ended}${describeSearch(critical)}${describeRate(critical, suspects)}`
+  const evidence = `${describeWalks(critical)}${ended}${describeSearch(critical)}${describeRate(critical, suspects)}`
+  return { dead, evidence }
 }
 
 const describeWalks = ({ walks, walkLength, longer, healthy, conversing, isBound }: Critical): string => {

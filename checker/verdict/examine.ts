@@ -7,7 +7,7 @@ import { counted } from '../system/brief.ts'
 import { BudgetSpent, type SearchLimits } from '../system/budget.ts'
 import { Diverged } from '../system/errors.ts'
 import { labelsOf } from '../system/labels.ts'
-import type { Random } from '../system/random.ts'
+import { Random } from '../system/random.ts'
 import { startAfter } from '../system/start.ts'
 import type { Choice } from '../system/system.ts'
 import {
@@ -17,12 +17,14 @@ import {
   findCriticalTransition,
   ViolationMet,
 } from './critical.ts'
+import { curveOf } from './curve.ts'
 import { describeDeath } from './evidence.ts'
 import { type Hastened, hasten, inUsualNetwork } from './hasten.ts'
 import { minimise } from './minimise.ts'
 import { oldestFirst } from './oldest-first.ts'
-import { Scouts } from './recovery.ts'
-import { attemptAt, patienceFor, shrinkDeath, shrinkViolation } from './shrink.ts'
+import { overtakingsIn } from './overtakings.ts'
+import { recover, Scouts, scoutsMax } from './recovery.ts'
+import { attemptAt, patienceFor, shrinkDeath, shrinkViolation, type ViolationLike } from './shrink.ts'
 import { leastSkewMs } from './skew.ts'
 import { slowMs } from './slow-network.ts'
 import type { Verdict } from './verdict.ts'
@@ -39,6 +41,7 @@ export type Found = Pick<
   | 'skewMs'
   | 'repeated'
   | 'message'
+  | 'evidence'
   | 'closestLive'
 >
 
@@ -86,6 +89,11 @@ const shrinkLimits: SearchLimits = { steps: 20_000, milliseconds: 30_000 }
 const shrinkDeadLimits: SearchLimits = { steps: 50_000, milliseconds: 15_000 }
 const hastenLimits: SearchLimits = { steps: 10_000, milliseconds: 10_000 }
 const orderLimits: SearchLimits = { steps: 10_000, milliseconds: 10_000 }
+/** What is found out about a violation that is certain, for its reader. */
+const overtakingLimits: SearchLimits = { steps: 10_000, milliseconds: 5_000 }
+const curveLimits: SearchLimits = { steps: 10_000, milliseconds: 3_000 }
+/** Walks of the curve of a safety violation are so many times as long as its schedule, and at least this long. */
+const [curveFactor, curveLengthMin] = [2, 50]
 const suspectStepsMax = 500_000
 /**
  * Share of the final number of walks with which a critical transition is found before it is shrunk. With more,
@@ -292,6 +300,38 @@ export class Examination {
     return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole, this.#suspects)
   }
 
+  /** What a reader of a violation wants to know: which overtakings it depends on, and when it became likely. */
+  async explain(cells: Cells, found: Found): Promise<Pick<Verdict, 'overtakings' | 'curve'>> {
+    this.#options.onPhase('finding what it depends on')
+    const overtakings = await overtakingsIn(
+      cells,
+      found.schedule,
+      this.#stillMet(found),
+      this.#within(overtakingLimits),
+    )
+    const curve = await curveOf(cells, found.schedule, {
+      found: violationLike(found),
+      length: found.criticalTransition?.walkLength ?? Math.max(curveLengthMin, curveFactor * found.schedule.length),
+      random: this.#options.random.fork(),
+      limits: this.#within(curveLimits),
+    })
+    return { ...(overtakings && { overtakings }), ...(curve && { curve }) }
+  }
+
+  /** Whether a schedule still comes to such a violation or, for liveness, whether no walk recovers from its end. */
+  #stillMet(found: Found) {
+    const { criticalTransition, property } = found
+    const like = violationLike(found)
+    const attempt = attemptAt(like, patienceFor(like), Number.POSITIVE_INFINITY)
+    const seed = this.#options.random.seed()
+    return async (labels: readonly string[], cells: Cells): Promise<boolean> => {
+      if (criticalTransition === null) return (await attempt(labels, cells, false))?.isAlike ?? true
+      const { walkLength } = criticalTransition
+      const walks = { property: property!, walks: scoutsMax, walkLength, isLenient: true, random: new Random(seed) }
+      return (await recover(cells, labels, walks)).live === undefined
+    }
+  }
+
   async #find(cells: Cells, schedule: readonly string[], options: CriticalOptions): Promise<Critical> {
     return this.#learn(await findCriticalTransition(cells, schedule, options))
   }
@@ -331,6 +371,8 @@ const repeat = async (cells: Cells, labels: readonly string[], violation: Violat
 
 const isSame = (one: Violation, other: Violation): boolean => one.kind === other.kind && one.property === other.property
 
+const violationLike = ({ kind, property }: Found): ViolationLike => ({ kind: kind!, property: property ?? undefined })
+
 const describeViolation = (
   { kind, property }: Violation,
   { schedule, message, delayMs, skewMs }: Hastened & Pick<Found, 'skewMs'>,
@@ -351,6 +393,7 @@ const describe = (property: string, schedule: readonly string[], critical: Criti
   const { step, walks, walkLength, closestLive } = critical
   const label = step === 0 ? '(initial state)' : schedule[step - 1]!
   const isDead = critical.case === 'C1'
+  const { dead, evidence } = describeDeath(property, label, critical, suspects)
   return {
     verdict: isDead ? 'violated' : 'undetermined',
     property,
@@ -361,7 +404,8 @@ const describe = (property: string, schedule: readonly string[], critical: Criti
     delayMs: null,
     skewMs: null,
     repeated: true,
-    message: isDead ? describeDeath(property, label, critical, suspects) : describeDoubt(property, walkLength),
+    message: isDead ? `${dead}: ${evidence}` : describeDoubt(property, walkLength),
+    ...(isDead && { evidence }),
     closestLive: closestLive ?? null,
   }
 }

@@ -146,7 +146,7 @@ const certainly = async (find: () => Promise<Critical>): Promise<Critical | unde
 const candidatesPatience = 0.1
 
 /** Patience with candidates for such a violation. */
-export const patienceFor = ({ kind }: Violation): number => (kind === 'divergence' ? candidatesPatience : 1)
+export const patienceFor = ({ kind }: ViolationLike): number => (kind === 'divergence' ? candidatesPatience : 1)
 
 /** Shrinks a schedule that ends in a safety violation, a crash or a divergence. What is returned was executed again. */
 export const shrinkViolation = async (
@@ -191,7 +191,7 @@ const shrinkPatiently = async (
 
 /** Tries whether candidates have such a violation while no message is in flight for longer. */
 export const attemptAt =
-  (violation: Violation, patience: number, delayMsMax: number): Attempt =>
+  (violation: ViolationLike, patience: number, delayMsMax: number): Attempt =>
   async (labels, cells, isShifted) => {
     const outcome = await cells.tryRun({ start: startAsOffered(labels, isShifted), patience })
     if (outcome instanceof Diverged) return undefined

@@ -56,8 +56,17 @@ export interface Verdict {
    * the property's explanation.
    */
   readonly message: string
+  /** Of a death: the end of `message`, which says what it rests on. */
+  readonly evidence?: string
   /** How it was found, before it was examined; `null` if nothing was found. */
   readonly discovery: Discovery | null
+  /**
+   * What came before a message that had waited longer, where the violation depends on that; empty if it depends on no such
+   * order. Absent in an older trace, of a verdict that names no violation, and if the time for it was over.
+   */
+  readonly overtakings?: readonly Overtaking[]
+  /** From states of `schedule`, the share of walks that end badly; absent as `overtakings` is. */
+  readonly curve?: Curve
   /** A live execution that leaves `schedule` just before the critical transition. */
   readonly closestLive: readonly string[] | null
   readonly coverage: Coverage
@@ -114,6 +123,38 @@ export interface CriticalTransition {
   /** Number and length limit of walks from the state after it, none of which recovered; 0 if none was needed. */
   readonly walks: number
   readonly walkLength: number
+}
+
+/**
+ * A step that came before a message which had waited longer for the same node, and that what was found depends on: with
+ * the message delivered just before the step, the same schedule does not come to it.
+ */
+export interface Overtaking {
+  /** The step that came first, counted from 1, and its label. */
+  readonly step: number
+  readonly label: string
+  /** Label of the message that had waited longer. */
+  readonly overtaken: string
+  /** The step after which it could have been delivered; 0 is the start. */
+  readonly since: number
+  /** The step that delivered it; `null` if it was in flight at the end. */
+  readonly delivered: number | null
+}
+
+/** From states of a violating schedule, the share of random walks that end badly too. */
+export interface Curve {
+  /** Walks from each state. */
+  readonly walks: number
+  /** Most steps of each walk. */
+  readonly length: number
+  readonly points: readonly CurvePoint[]
+}
+
+export interface CurvePoint {
+  /** The state after this step; 0 is the start. */
+  readonly step: number
+  /** How many of the walks from there came to such a violation or, for liveness, to no state in which the property holds. */
+  readonly bad: number
 }
 
 /** What a search executed, and what it left out. */

@@ -15,6 +15,8 @@ export interface Checked {
   readonly sample?: string | undefined
   /** Path of its report, to open in a browser. */
   readonly report: string | null
+  /** Path of a text for the issue of a project, if something is violated. */
+  readonly issue?: string
   /** Why the report is missing, if it is. */
   readonly reportProblem?: string
   /** Absent if nothing was searched. */

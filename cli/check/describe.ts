@@ -6,9 +6,10 @@ import { readLabel } from '../../checker/system/labels.ts'
 import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import { slowMs } from '../../checker/verdict/slow-network.ts'
-import type { Discovery, Spent, Verdict } from '../../checker/verdict/verdict.ts'
+import type { Curve, Discovery, Spent, Verdict } from '../../checker/verdict/verdict.ts'
 import type { GlobalState } from '../../harness/config/config.ts'
 import { holdOf, replayCommand } from '../../report/model/again.ts'
+import { happenedIn, waysPart } from '../../report/model/happened.ts'
 import { quoted, quotedForShell } from '../../report/model/quoted.ts'
 import type { Replayed } from '../traces/replay.ts'
 import { type Checked, isSearched } from './checked.ts'
@@ -21,7 +22,7 @@ import type { TriedByHand } from './try.ts'
  * shows them.
  */
 export const describe = (checked: Checked): string[] => {
-  const { verdict, trace, report, reportProblem, explanation, met, deeper, sample, notAmong } = checked
+  const { verdict, trace, report, reportProblem, issue, explanation, met, deeper, sample, notAmong } = checked
   const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
   const times = `${counted(executions, 'execution')}, ${counted(steps, 'step')} in ${seconds.toFixed(1)} s`
   return [
@@ -29,9 +30,13 @@ export const describe = (checked: Checked): string[] => {
     // Without a trace the schedule is nowhere else.
     ...(trace ? briefly(schedule) : numbered(schedule)),
     `${verdict.verdict}${what(verdict)}${condition(verdict)}`,
-    verdict.message,
+    ...(verdict.verdict === 'violated' ? describeHappened(verdict) : []),
+    withoutEvidence(verdict),
     ...(notAmong ? [`not among them: ${notAmong.join('; ')}`] : []),
     ...(critical ? [`critical transition: step ${critical.step}, ${critical.label} (${critical.case})`] : []),
+    ...(critical && verdict.verdict === 'violated' ? describeParting(verdict) : []),
+    ...(verdict.curve ? [describeCurve(verdict.curve, verdict)] : []),
+    ...(hasEvidence(verdict) ? [`details: ${verdict.evidence}`] : []),
     ...notRepeated.map(line => `not repeated: ${line}`),
     ...(explanation ? describeExplanation(explanation) : []),
     ...(discovery ? [describeDiscovery(discovery)] : []),
@@ -44,9 +49,38 @@ export const describe = (checked: Checked): string[] => {
     ...(sample && sample !== trace ? [`sample: ${sample}`] : []),
     ...(deeper ? [`deeper: ${deeper}`] : []),
     ...(report ? [`report: ${report}`] : []),
+    ...(issue ? [`for an issue: ${issue}`] : []),
     ...(reportProblem ? [`no report: ${reportProblem}`] : []),
   ]
 }
+
+const describeHappened = (verdict: Verdict): string[] => {
+  const happened = happenedIn(verdict)
+  return happened === undefined ? [] : [`what happened: ${happened}`]
+}
+
+/** Where a critical transition only made visible what an earlier step had decided. */
+const describeParting = (verdict: Verdict): string[] => {
+  const parting = waysPart(verdict)
+  return parting === undefined ? [] : [`its cause: ${parting}`]
+}
+
+const hasEvidence = ({ message, evidence }: Verdict): boolean =>
+  evidence !== undefined && message.endsWith(`: ${evidence}`)
+
+/** The message without what it rests on, which has a line of its own. */
+const withoutEvidence = (verdict: Verdict): string =>
+  hasEvidence(verdict) ? verdict.message.slice(0, -(verdict.evidence!.length + 2)) : verdict.message
+
+/** `curve: of 20 walks from each state 0, 0, 12, 17, 10 and 20 …`: only states in which the number changes. */
+const describeCurve = ({ walks, points }: Curve, { kind }: Verdict): string => {
+  const end = kind === 'liveness' ? 'did not recover' : 'violated it too'
+  const changes = points.filter(({ bad }, index) => bad !== points[index - 1]?.bad)
+  const shown = changes.length > curveShownMax ? [changes[0]!, ...changes.slice(1 - curveShownMax)] : changes
+  return `curve: of ${counted(walks, 'walk')} from each state ${end}: ${shown.map(({ step, bad }) => `${bad} after step ${step}`).join(', ')}`
+}
+
+const curveShownMax = 6
 
 /** What can be done with the trace. */
 const describeTrace = (path: string, { verdict }: Verdict): string[] => {

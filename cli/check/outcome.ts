@@ -4,7 +4,7 @@ import type {
   LocalCoverage,
   SearchCoverage,
 } from '../../checker/searches/search.ts'
-import type { CriticalTransition, Verdict } from '../../checker/verdict/verdict.ts'
+import type { CriticalTransition, Curve, Overtaking, Verdict } from '../../checker/verdict/verdict.ts'
 import type { Difference } from '../traces/repetition.ts'
 import type { Checked } from './checked.ts'
 import type { WhatWasMet } from './met.ts'
@@ -43,6 +43,11 @@ export interface CheckOutcome
   /** Path of the report of either trace. */
   readonly report: string | null
   readonly criticalTransition: Omit<CriticalTransition, 'walkLength'> | null
+  /** Absent in any other verdict than a violation, and where the time for it was over. */
+  readonly overtakings?: readonly Overtaking[] | undefined
+  readonly curve?: Curve | undefined
+  /** Path of a text for an issue; `null` if nothing is violated. */
+  readonly issue: string | null
   /**
    * The first system call that differed between executions of one schedule, if the verdict is undetermined for that
    * reason.
@@ -66,7 +71,7 @@ export interface CheckOutcome
 
 /** The part of a verdict on which others may rely: exactly these fields. */
 export const outcomeOf = (checked: Checked): CheckOutcome => {
-  const { verdict, clocksStart, trace, sample, report, explanation, met, unwritten = [], notAmong } = checked
+  const { verdict, clocksStart, trace, sample, report, issue, explanation, met, unwritten = [], notAmong } = checked
   const { criticalTransition: critical } = verdict
   return {
     verdict: verdict.verdict,
@@ -92,6 +97,9 @@ export const outcomeOf = (checked: Checked): CheckOutcome => {
       case: critical.case,
       walks: critical.walks,
     },
+    ...(verdict.overtakings && { overtakings: verdict.overtakings }),
+    ...(verdict.curve && { curve: verdict.curve }),
+    issue: issue ?? null,
     delayMs: verdict.delayMs,
     skewMs: verdict.skewMs,
     repeated: verdict.repeated,

@@ -5,7 +5,7 @@ import { BudgetSpent } from '../../checker/system/budget.ts'
 import { Writing } from '../../checker/system/written.ts'
 import type { Sample, Unsteady, Verdict } from '../../checker/verdict/verdict.ts'
 import { leaveTime } from '../../harness/hold/turns/interruption.ts'
-import { liveTracePath, writeReport } from '../../report/report.ts'
+import { liveTracePath, writeIssue, writeReport } from '../../report/report.ts'
 import { fileNameOf } from '../command/file-name.ts'
 import { type CheckOptions, defaultOut } from '../command/options.ts'
 import { newPlace } from '../command/store.ts'
@@ -168,9 +168,11 @@ const pathFor = ({ system }: Session, { out = defaultOut }: CheckOptions, name: 
 const recordedOf = ({ signal: _, onProgress: __, ...options }: CheckOptions): object => options
 
 /** If the report cannot be written, the finding is reported all the same. */
-export const tryReport = (trace: string): Pick<Checked, 'report' | 'reportProblem'> => {
+export const tryReport = (trace: string): Pick<Checked, 'report' | 'reportProblem' | 'issue'> => {
   try {
-    return { report: writeReport(trace) }
+    const report = writeReport(trace)
+    const issue = writeIssue(trace)
+    return { report, ...(issue !== undefined && { issue }) }
   } catch (error) {
     return { report: null, reportProblem: (error as Error).message }
   }

@@ -59,8 +59,14 @@ export const badgesOf = (story: Story, step: number): Badge[] => {
   for (const { kind, node } of main.steps[step]!.findings) add('bad', `${kind} of ${node}`)
   for (const prediction of story.predictions) if (prediction.step === step) add('plain', prediction.said)
   if (step === comparison?.firstDifference && step !== decisive) add('plain', 'first difference')
+  const point = verdict?.curve?.points.find(point => point.step === step)
+  if (point) add('plain', curveSaid(verdict!, point.bad))
   return [...badges, ...valueBadges(story, main, step), ...answerBadges(main, step)]
 }
+
+/** `12 of 20 walks from here do not recover` */
+export const curveSaid = ({ curve, kind }: RecordedVerdict, bad: number): string =>
+  `${bad} of ${counted(curve!.walks, 'walk')} from here ${kind === 'liveness' ? 'do not recover' : 'violate it too'}`
 
 /** Badges for a step of the live execution. */
 export const liveBadgesOf = (story: Story, step: number): Badge[] => {

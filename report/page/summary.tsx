@@ -1,4 +1,5 @@
 import { shortly } from '../model/changes.ts'
+import { happenedIn, waysPart } from '../model/happened.ts'
 import type { Story } from '../model/story.ts'
 import { StepLink } from './links.tsx'
 import { Named } from './names.tsx'
@@ -14,6 +15,8 @@ export const Summary = ({ story, select }: SummaryProps) => {
   const { main, verdict } = story
   const { header, torn } = main.trace
   const what = [verdict?.kind, verdict?.property].filter(Boolean).join(' ')
+  const happened = verdict?.verdict === 'violated' ? happenedIn(verdict) : undefined
+  const parting = verdict?.criticalTransition ? waysPart(verdict) : undefined
   return (
     <header>
       <h1>
@@ -27,7 +30,9 @@ export const Summary = ({ story, select }: SummaryProps) => {
           chosen, and not what was sent, written and seen.
         </p>
       )}
+      {happened && <p class="happened">What happened: {happened}.</p>}
       {verdict && <p class="message">{verdict.message}</p>}
+      {parting && <p>Its cause: {parting}.</p>}
       {verdict && main.end > 0 && <Decisive story={story} select={select} />}
       {verdict?.criticalTransition && <Contrast story={story} select={select} />}
     </header>

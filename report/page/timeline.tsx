@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { isFault, isRepair } from '../../checker/happening/kinds.ts'
 import type { ChoiceKind } from '../../checker/system/system.ts'
+import type { Curve } from '../../checker/verdict/verdict.ts'
 import type { ShownExecution } from '../model/execution.ts'
 import { notableIn } from '../model/notable.ts'
 import type { Story } from '../model/story.ts'
@@ -22,6 +23,7 @@ export const Timeline = ({ story, selection, select }: TimelineProps) => {
   const property = story.verdict?.property ?? undefined
   const marks = useMemo(() => marksOf(execution, property), [execution, property])
   const x = (step: number) => xOf(execution, step)
+  const curve = selection.side === 'main' ? story.verdict?.curve : undefined
   const label = execution.steps[selection.step]?.choice?.label ?? 'start'
   return (
     <div class="timeline">
@@ -31,6 +33,7 @@ export const Timeline = ({ story, selection, select }: TimelineProps) => {
         <path class="tick timer" d={marks.timer} />
         <path class="tick client" d={marks.client} />
         <path class="tick fault" d={marks.fault} />
+        {curve && <path class="curve" d={pathOf(curve, x)} />}
         {selection.side === 'main' && <path class="decisive" d={`M${x(story.decisive)} 0V${height}`} />}
       </svg>
       <Notable execution={execution} select={step => select({ ...selection, step })} />
@@ -46,6 +49,12 @@ export const Timeline = ({ story, selection, select }: TimelineProps) => {
     </div>
   )
 }
+
+/** The share of walks from each state that end badly: none at the bottom, all at the top. */
+const pathOf = ({ walks, points }: Curve, x: (step: number) => number): string =>
+  points
+    .map(({ step, bad }, index) => `${index === 0 ? 'M' : 'L'}${x(step)} ${1 + (1 - bad / walks) * (height - 2)}`)
+    .join('')
 
 /** Predictions and what steering did, each with its mark. */
 const Notable = ({ execution, select }: { readonly execution: ShownExecution; select(step: number): void }) => {

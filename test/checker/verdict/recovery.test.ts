@@ -112,7 +112,7 @@ describe('what heals by a message that is later than in a usual network', () => 
     const cells = cellsOf(asked().withBound(), { home })
     const critical = await confirmCriticalTransition(cells, suspect, wanted)
     expect(critical).toMatchObject({ case: 'C1', step: 1 })
-    expect(describeDeath('home', 'n leaves', critical, 1)).toContain(
+    expect(describeDeath('home', 'n leaves', critical, 1).evidence).toContain(
       'it did not recover in 20 walks of up to 64 steps, with no message in flight for longer than 1 s, ',
     )
   })

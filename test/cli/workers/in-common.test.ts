@@ -30,6 +30,7 @@ const outcomeOf = (choices: ReadonlyMap<string, Choice>, labels: readonly string
     offered: labels.map((_, index) => index),
     skipped: [],
     enabled: [],
+    since: [],
     history: undefined,
     broken: false,
   },

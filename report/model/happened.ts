@@ -1,0 +1,163 @@
+import { isFault, kinds } from '../../checker/happening/kinds.ts'
+import { counted, shortened } from '../../checker/system/brief.ts'
+import { meaningIn, readLabel } from '../../checker/system/labels.ts'
+import type { Overtaking, RecordedVerdict } from '../../checker/verdict/verdict.ts'
+
+/** What a sentence about a finding needs of a verdict. */
+export type Told = Pick<RecordedVerdict, 'schedule' | 'property' | 'kind' | 'overtakings' | 'curve'>
+
+/** One thing that the finding depends on. */
+interface Cause {
+  /** Of the schedule, counted from 1. */
+  readonly step: number
+  readonly said: string
+}
+
+/** More in one sentence are not read. */
+const causesMax = 3
+const overtakingsMax = 2
+
+/**
+ * What happened, in one sentence for somebody who does not know the tool: which message overtook which, which inputs came
+ * together, what failed. A shrunk schedule needs each of them. `undefined` if that is not known.
+ */
+export const happenedIn = (told: Told): string | undefined => {
+  const overtakings = mostDecisive(told)
+  const causes = [...overtakings.slice(0, overtakingsMax).map(overtakingSaid), ...failuresIn(told), ...meetingsIn(told)]
+  if (causes.length === 0)
+    return (
+      told.overtakings &&
+      'no message overtakes another and nothing fails: the steps lead there in the order in which each became possible'
+    )
+  const inOrder = causes.slice(0, causesMax).sort((one, other) => one.step - other.step)
+  const more = causes.length - inOrder.length
+  return `${inOrder.map(({ said }) => said).join('; ')}${more > 0 ? `; and ${more} more of these` : ''}`
+}
+
+/**
+ * The step where the ways part, and what would have become of the other order; `undefined` if none is known. It is the
+ * overtaking with which the curve rises most, because a violation may need several.
+ */
+export const waysPart = (told: Told): string | undefined => {
+  const [first] = mostDecisive(told)
+  if (!first) return undefined
+  const { property, kind } = told
+  const end = kind === 'liveness' ? `${property} can hold again` : `${property ?? `the ${kind}`} is not violated`
+  return `the ways part at step ${first.step}, ${first.label}: with ${first.overtaken} delivered before it, ${end}`
+}
+
+/** Overtakings of other messages than ones with the same text, those first with which the share of bad walks rises most. */
+const mostDecisive = ({ overtakings = [], curve }: Told): readonly Overtaking[] => {
+  const badAfter = (step: number) => curve?.points.findLast(point => point.step <= step)?.bad ?? 0
+  const rise = ({ step }: Overtaking) => badAfter(step) - badAfter(step - 1)
+  const isTold = ({ label, overtaken }: Overtaking) => inputSaid(label) !== inputSaid(overtaken)
+  return overtakings.filter(isTold).sort((one, other) => rise(other) - rise(one) || other.step - one.step)
+}
+
+const failuresIn = ({ schedule }: Told): Cause[] =>
+  schedule.flatMap((label, place) => {
+    const { kind } = readLabel(label)
+    return kind !== undefined && isFault(kind)
+      ? [{ step: place + 1, said: `${kinds[kind].happens} (step ${place + 1}, ${shown(label)})` }]
+      : []
+  })
+
+const meetingsIn = ({ schedule }: Told): Cause[] =>
+  schedule.flatMap((label, place) => {
+    const { kind, node, joins = [] } = readLabel(label)
+    if (kind !== 'overlap') return []
+    const parts = label.slice('overlap '.length).split(' & ')
+    const inputs = parts.length === joins.length ? parts.map(inputSaid).join(' and ') : shown(label)
+    return [
+      {
+        step: place + 1,
+        said: `${inputs} enter ${node} together, before it has dealt with either (step ${place + 1})`,
+      },
+    ]
+  })
+
+const overtakingSaid = ({ step, label, overtaken, since, delivered }: Overtaking): Cause => {
+  const { node } = readLabel(overtaken)
+  const sent = since === 0 ? 'sent in the start' : `sent in step ${since}`
+  const came = delivered === null ? 'it has not arrived at the end' : `it arrives only in step ${delivered}`
+  const said =
+    readLabel(label).kind === 'timer'
+      ? `${inputSaid(label)} fires before ${inputSaid(overtaken)} reaches ${node} (step ${step})`
+      : `${inputSaid(label)} overtakes ${inputSaid(overtaken)} on the way to ${node} (step ${step})`
+  return { step, said: `${said}: ${sent}, ${came}` }
+}
+
+/** An input in words: `n1’s "vote 3"`, `n2’s timer of +150ms`. */
+export const inputSaid = (label: string): string => {
+  const { kind, node, from } = readLabel(label)
+  if (kind === 'timer') return `${node}’s timer${label.replace(/^\S+ timer/, '').replace(' +', ' of ')}`
+  if (from === undefined) return shown(label)
+  const meaning = meaningIn(label)
+  const [, event, port] = /^(open|accept|close|abort|refuse|end)\b ?(.*)$/.exec(meaning) ?? []
+  const said = event === undefined ? `"${shown(meaning)}"` : `${eventWords[event] ?? event}${port ? ` (${port})` : ''}`
+  return `${from}’s ${said}`
+}
+
+const eventWords: Readonly<Record<string, string>> = {
+  open: 'request for a connection',
+  accept: 'acceptance of a connection',
+  close: 'end of a connection',
+  end: 'end of a connection',
+  abort: 'reset of a connection',
+  refuse: 'refusal of a connection',
+}
+
+/** A step in words, for somebody who does not know the tool. */
+export const stepSaid = (label: string): string => {
+  const { kind, node, to } = readLabel(label)
+  if (kind === 'timer') return `${inputSaid(label)} fires`
+  if (kind === 'deliver' && to !== undefined) return `${inputSaid(label)} reaches ${to}`
+  if (kind === 'client') return `${label.replace(/^client /, '')} begins a call`
+  if (kind === 'overlap') return `two inputs enter ${node} together: ${shown(label.slice('overlap '.length))}`
+  return kind === undefined ? shown(label) : `${kinds[kind].happens}: ${shown(label)}`
+}
+
+const shown = (text: string): string => shortened(text, 80)
+
+/** Steps of an issue: more than these are not read. */
+const stepsMax = 5
+
+/**
+ * Some ten lines for the issue of a project whose maintainers do not know the tool: what does not hold, what happened, the
+ * steps that matter, and how to see it again.
+ *
+ * @param again the command that executes it again
+ */
+export const issueOf = (system: string, verdict: RecordedVerdict, again: string): readonly string[] => {
+  const { schedule, property, kind, message } = verdict
+  const [head = '', ...explained] = message.split('\n')
+  const what = property === null ? `${kind} in ${system}` : `${property} does not hold in ${system}`
+  const happened = happenedIn(verdict)
+  const places = decisivePlaces(verdict)
+  const left = schedule.length - places.length
+  return [
+    `### ${what}`,
+    '',
+    ...(happened ? [`What happened: ${happened}.`, ''] : []),
+    ...places.map(place => `- step ${place + 1}: ${stepSaid(schedule[place]!)}`),
+    '',
+    [shortened(head, 300), ...explained.slice(0, 3)].join('\n'),
+    `Found by lastnail in an execution of ${counted(schedule.length, 'step')}${left > 0 ? `, of which ${left} are left out above` : ''}: the real programs, with the order of messages and timers chosen. It repeats: \`${again}\``,
+  ]
+}
+
+/** Steps with a fault, a call or two inputs, those that overtook and were overtaken, and the last one. */
+const decisivePlaces = ({ schedule, overtakings = [] }: RecordedVerdict): number[] => {
+  const last = schedule.length - 1
+  const inOvertakings = overtakings.flatMap(({ step, delivered }) => [
+    step - 1,
+    ...(delivered === null ? [] : [delivered - 1]),
+  ])
+  const happening = schedule.flatMap((label, place) => {
+    const { kind } = readLabel(label)
+    return kind !== undefined && !['deliver', 'timer'].includes(kind) ? [place] : []
+  })
+  const chosen = new Set([last, ...inOvertakings, ...happening].slice(0, stepsMax))
+  for (let place = last; place >= 0 && chosen.size < Math.min(stepsMax, schedule.length); place--) chosen.add(place)
+  return [...chosen].filter(place => place >= 0).sort((one, other) => one - other)
+}
