@@ -1,3 +1,4 @@
+import { counted } from '../checker/system/brief.ts'
 /** The data behind a campaign's page. */
 export interface CampaignShown {
   readonly title: string
@@ -62,7 +63,7 @@ polyline { fill: none; stroke: currentColor; stroke-width: 2; vector-effect: non
 <body>
 <main>
 <h1>${text(shown.title)}</h1>
-<p><strong>${text(shown.verdict)}</strong>, ${shown.rounds.length} rounds in ${shown.seconds.toFixed(0)} s, written ${text(shown.at)}</p>
+<p><strong>${text(shown.verdict)}</strong>, ${counted(shown.rounds.length, 'round')} in ${shown.seconds.toFixed(0)} s, written ${text(shown.at)}</p>
 <ul>${shown.commits.map(commit => `<li>${text(commit)}</li>`).join('')}</ul>
 <h2>Bugs</h2>
 ${shown.bugs.length === 0 ? '<p>None was found.</p>' : bugsTable(shown.bugs)}

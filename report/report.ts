@@ -46,7 +46,7 @@ export const closestLiveOf = (tracePath: string): Trace | undefined => {
 export const writeIssue = (tracePath: string): string | undefined => {
   const trace = readTrace(tracePath, { torn: 'accept' })
   const verdict = verdictOf(trace)
-  if (verdict?.verdict !== 'violated') return undefined
+  if (verdict?.verdict !== 'violated' || !verdict.schedule) return undefined
   const path = issuePath(tracePath)
   write(path, `${issueOf(trace.header.system, verdict, replayCommand(tracePath)).join('\n')}\n`)
   return path

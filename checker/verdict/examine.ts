@@ -90,8 +90,8 @@ const shrinkDeadLimits: SearchLimits = { steps: 50_000, milliseconds: 15_000 }
 const hastenLimits: SearchLimits = { steps: 10_000, milliseconds: 10_000 }
 const orderLimits: SearchLimits = { steps: 10_000, milliseconds: 10_000 }
 /** What is found out about a violation that is certain, for its reader. */
-const overtakingLimits: SearchLimits = { steps: 10_000, milliseconds: 5_000 }
-const curveLimits: SearchLimits = { steps: 10_000, milliseconds: 3_000 }
+const overtakingLimits: SearchLimits = { steps: 5_000, milliseconds: 5_000 }
+const curveLimits: SearchLimits = { steps: 5_000, milliseconds: 3_000 }
 /** Walks of the curve of a safety violation are so many times as long as its schedule, and at least this long. */
 const [curveFactor, curveLengthMin] = [2, 50]
 const suspectStepsMax = 500_000

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { QueueEngine } from '../../campaign/queue/engine.ts'
+import { counted } from '../../checker/system/brief.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { waitingForOthers } from '../../harness/hold/turns/interruption.ts'
 import { checkOption } from '../command/check-options.ts'
@@ -116,7 +117,9 @@ const campaign = async (
         ...{ ...options, milliseconds, engine, signal },
         onChange: change => {
           const { rounds, bugs } = change
-          line.update(`${rounds.length} rounds · ${change.states} states · ${bugs.length} bugs`)
+          line.update(
+            `${counted(rounds.length, 'round')} · ${counted(change.states, 'state')} · ${counted(bugs.length, 'bug')}`,
+          )
           shown?.update(change, () => engine.workers())
         },
       }),

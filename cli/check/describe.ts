@@ -48,8 +48,8 @@ export const describe = (checked: Checked): string[] => {
     ...(trace ? describeTrace(trace, verdict) : []),
     ...(sample && sample !== trace ? [`sample: ${sample}`] : []),
     ...(deeper ? [`deeper: ${deeper}`] : []),
-    ...(report ? [`report: ${report}`] : []),
     ...(issue ? [`for an issue: ${issue}`] : []),
+    ...(report ? [`report: ${report}`] : []),
     ...(reportProblem ? [`no report: ${reportProblem}`] : []),
   ]
 }

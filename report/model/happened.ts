@@ -3,8 +3,9 @@ import { counted, shortened } from '../../checker/system/brief.ts'
 import { meaningIn, readLabel } from '../../checker/system/labels.ts'
 import type { Overtaking, RecordedVerdict } from '../../checker/verdict/verdict.ts'
 
-/** What a sentence about a finding needs of a verdict. */
-export type Told = Pick<RecordedVerdict, 'schedule' | 'property' | 'kind' | 'overtakings' | 'curve'>
+/** What a sentence about a finding needs of a verdict. A run of `emulate` has no schedule that was shrunk. */
+export type Told = Pick<RecordedVerdict, 'property' | 'kind' | 'overtakings' | 'curve'> &
+  Partial<Pick<RecordedVerdict, 'schedule'>>
 
 /** One thing that the finding depends on. */
 interface Cause {
@@ -54,7 +55,7 @@ const mostDecisive = ({ overtakings = [], curve }: Told): readonly Overtaking[] 
   return overtakings.filter(isTold).sort((one, other) => rise(other) - rise(one) || other.step - one.step)
 }
 
-const failuresIn = ({ schedule }: Told): Cause[] =>
+const failuresIn = ({ schedule = [] }: Told): Cause[] =>
   schedule.flatMap((label, place) => {
     const { kind } = readLabel(label)
     return kind !== undefined && isFault(kind)
@@ -62,7 +63,7 @@ const failuresIn = ({ schedule }: Told): Cause[] =>
       : []
   })
 
-const meetingsIn = ({ schedule }: Told): Cause[] =>
+const meetingsIn = ({ schedule = [] }: Told): Cause[] =>
   schedule.flatMap((label, place) => {
     const { kind, node, joins = [] } = readLabel(label)
     if (kind !== 'overlap') return []

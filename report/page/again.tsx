@@ -29,7 +29,7 @@ export const Again = ({ story, path }: { story: Story; path: string | undefined 
 }
 
 const issueIn = ({ verdict, main }: Story, path: string | undefined): string | undefined =>
-  path !== undefined && verdict?.verdict === 'violated'
+  path !== undefined && verdict?.verdict === 'violated' && verdict.schedule
     ? issueOf(main.trace.header.system, verdict, replayCommand(path)).join('\n')
     : undefined
 

@@ -369,7 +369,7 @@ describe('a check within limits', () => {
     expect([verdict, schedule.length]).toEqual(['violated', 300])
     // Found, repeated and looked at once more; each of the 300 steps is needed, and to know it takes 300 × 300.
     expect(steps).toBeGreaterThan(20_000)
-    expect(steps).toBeLessThan(22_000)
+    expect(steps).toBeLessThan(32_000)
   })
 
   it('gives the same verdict for the same seed', async () => {

@@ -51,6 +51,7 @@ test('check gives what the command prints with --json', async () => {
       },
       sample: null,
       report: realpathSync(join(out, 'adders/latest/noUpdateLost.html')),
+      issue: realpathSync(join(out, 'adders/latest/noUpdateLost.md')),
       trace: realpathSync(join(out, 'adders/latest/noUpdateLost.trace')),
     },
   })
