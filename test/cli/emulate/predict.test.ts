@@ -90,6 +90,25 @@ test('at the pace real a process that follows predicts, and records at the end',
   expect(summary.predictions.behindMs).toBeGreaterThanOrEqual(0)
 })
 
+test('a process that follows leaves out a property that is false, and predicts violations of the others', {
+  timeout: 240_000,
+}, async () => {
+  const isFalse = `nothingGiven: always(s => s.node('giver').state === undefined)`
+  const config = numbers('true').replace('properties: {', `properties: { ${isFalse},`)
+  const { directory, remove } = copyOfFixtures({ 'give.cjs': give, 'take.cjs': take, 'n.config.ts': config })
+  onTestFinished(remove)
+  const args = ['emulate', 'n.config.ts', '--pace', 'real', '--for', '180s', '--predict', '--every', '1s', '--json']
+  const running = start(directory, args)
+  onTestFinished(() => void running.kill('SIGKILL'))
+  let said = ''
+  running.stderr!.setEncoding('utf8').on('data', text => (said += text))
+  await expect.poll(() => said, { timeout: 200_000, interval: 200 }).toMatch(/steps, \d+ deviations?: safety/)
+  running.kill('SIGINT')
+  await running
+  expect(said).toMatch(/^lastnail: at [\d.]+ s, in \d+ steps, \d+ deviations?: safety noneMissing$/m)
+  expect(said).not.toContain('safety nothingGiven')
+})
+
 test('a run goes on if the process that predicts is killed', { timeout: 120_000 }, async () => {
   const { directory, remove } = copyOfFixtures({ 'give.cjs': give, 'take.cjs': take, 'n.config.ts': numbers('1') })
   onTestFinished(remove)
