@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { fast } from './test/fast.ts'
+import LongestFirst from './test/longest-first.ts'
 
 const include = ['test/**/*.test.ts']
 
@@ -10,6 +11,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/summary.ts'],
     projects: [
       {

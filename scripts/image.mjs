@@ -1,4 +1,4 @@
-// Builds the image of the tool: `npm run image`, or `npm run image -- --build-arg BASE=…` and what else docker build takes.
+// Builds the image of the tool from what was built: `npm run image`, or `npm run image -- --build-arg BASE=…` and what else docker build takes.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ const context = mkdtempSync(join(tmpdir(), 'lastnail-image-'))
 const run = (program, args, cwd) => execFileSync(program, args, { cwd, stdio: ['ignore', 2, 2] })
 
 try {
-  run('npm', ['pack', '--silent', '--pack-destination', context], root)
+  run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', context], root)
   run('sh', ['-c', 'tar -xzf lastnail-*.tgz && rm lastnail-*.tgz'], context)
   // Versions as they were tried.
   cpSync(join(root, 'package-lock.json'), join(context, 'package/package-lock.json'))

@@ -49,7 +49,7 @@ describe.skipIf(reason)(`the tool in a container${reason ? ` (needs Docker: ${re
       texts: { '/etc/passwd': 'root:x:0:0:root:/root:/bin/sh\n', '/etc/hosts': '', '/etc/resolv.conf': '' },
       changes: [`ENV PATH=${join(process.execPath, '..')}:/usr/bin:/bin:/usr/sbin:/sbin`],
     })
-    execFileSync('npm', ['run', '--silent', 'image', '--', '--build-arg', 'BASE=base'], {
+    execFileSync(process.execPath, ['scripts/image.mjs', '--build-arg', 'BASE=base'], {
       cwd: root,
       env: { ...process.env, DOCKER_HOST: daemon.host, DOCKER_BUILDKIT: '0' },
       stdio: ['ignore', 'ignore', 'inherit'],
