@@ -3,7 +3,6 @@ import type { Processes } from '../checker/system/processes.ts'
 import type { Abstraction, Choice, Finding, Sight, Step, System } from '../checker/system/system.ts'
 import { clocksStartUnsaid } from '../checker/trace/again.ts'
 import { situationOf } from './clients/situation.ts'
-import type { VisitorListener } from './clients/visitors.ts'
 import type { GlobalState, ResolvedSystem } from './config/config.ts'
 import { type CountedNotes, notKept, notMarked, notRewound, sayNotes, uncounted } from './config/notes.ts'
 import { joinParts, type NodePart } from './execution/alone.ts'
@@ -18,6 +17,7 @@ import { disturbanceOf } from './execution/findings.ts'
 import { fingerprintOf, historyParts, observedParts, type Part } from './execution/fingerprint.ts'
 import type { ClusterMark } from './execution/mark.ts'
 import { Recording } from './execution/recording.ts'
+import { Running } from './execution/running.ts'
 import { type PendingTimers, Stage } from './execution/stage.ts'
 import { createRunDirectory, removeRunDirectory } from './files/run-directory.ts'
 import { millisecond } from './hold/clock/virtual-clock.ts'
@@ -26,9 +26,7 @@ import { Node } from './node/node.ts'
 import { plansOf } from './node/plans.ts'
 import type { Engine } from './node/runtime.ts'
 import { Runner } from './runner/runner.ts'
-import type { Time } from './timed/time.ts'
-import type { RunSoFar, TimedHappening, Timing } from './timed/timing.ts'
-import { noPackets, type PacketCounts } from './timed/ways.ts'
+import type { Timing } from './timed/timing.ts'
 
 export type { StepDetails } from './execution/end-step.ts'
 
@@ -69,6 +67,8 @@ export class Cluster implements System<GlobalState>, Processes {
   readonly checkpoints: Checkpoints
   /** For a debugger, between two steps. */
   readonly debugging: Debugging
+  /** For a run in a common time. */
+  readonly running: Running
 
   constructor(
     system: ResolvedSystem,
@@ -94,6 +94,7 @@ export class Cluster implements System<GlobalState>, Processes {
     this.#driver = new Driver(this.#stage, seed, this.recording)
     this.checkpoints = new Checkpoints(this.#stage, this.#driver)
     this.debugging = new Debugging(this.#stage, this.#driver)
+    this.running = new Running(this.#stage, this.#driver)
   }
 
   /** Its nodes. Each can be executed alone, in turns with the whole system. */
@@ -148,51 +149,6 @@ export class Cluster implements System<GlobalState>, Processes {
   /** Address of each node, by name. */
   get addresses(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#nodes.map(({ name, address }) => [name, address]))
-  }
-
-  /** The time of this execution, if it has a common time. */
-  get time(): Time | undefined {
-    return this.#stage.execution.time
-  }
-
-  /** In a run: which nodes are not ready, one sentence each. */
-  get notReady(): readonly string[] {
-    return this.#stage.execution.start?.describe(this.#nodes) ?? []
-  }
-
-  /** Pairs of hosts that have an open connection. */
-  get connected(): readonly (readonly [string, string])[] {
-    return this.#stage.execution.network.faults.connections().map(({ opener, listener }) => [opener, listener])
-  }
-
-  /** The action of the last step, if it was planned or requested. */
-  get happened(): TimedHappening | undefined {
-    return this.time?.happened
-  }
-
-  /** Counts of packets between nodes, if there is a common time. */
-  get packets(): PacketCounts {
-    return this.time?.counts ?? noPackets
-  }
-
-  /** Receives the nodes' answers to connections through published ports. */
-  set outside(listener: VisitorListener) {
-    this.#stage.outside = listener
-  }
-
-  /** What this execution was so far. Executions that repeat it from its start are told. */
-  set soFar(run: RunSoFar) {
-    this.#stage.soFar = run
-  }
-
-  /** Ends the lives that wait to begin again. In a run hardly one does, for its clock goes on. Each takes some megabytes. */
-  endParkedLives(): void {
-    for (const node of this.#nodes) node.endParkedLives()
-  }
-
-  /** Computes the enabled choices again after somebody requested something. */
-  lookAgain(): void {
-    this.#driver.lookAgain()
   }
 
   /** What was sent and printed in the last step (or the start). */
@@ -253,7 +209,7 @@ export class Cluster implements System<GlobalState>, Processes {
   }
 
   nowMs(): number | undefined {
-    return this.#stage.isSearched ? undefined : this.time?.nowMs
+    return this.#stage.isSearched ? undefined : this.running.time?.nowMs
   }
 
   setPatience(share: number): void {

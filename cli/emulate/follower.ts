@@ -88,24 +88,24 @@ const follow = async (order: FollowerOrder, steps: Steps): Promise<void> => {
       const isDue = step.atMs >= nextMs && steps.latestMs - step.atMs <= upToDateMs
       if (isDue) {
         while (nextMs <= step.atMs) nextMs += everyMs
-        const outcome = await predictor.look(executor.mark(), { requested: cluster.time!.requested, timesMs })
+        const outcome = await predictor.look(executor.mark(), { requested: cluster.running.time!.requested, timesMs })
         await answer({ round: { step: executor.schedule.length, atMs: step.atMs, outcome } })
       } else if (executor.schedule.length % stepsPerAnswer === 0) await answer()
     }
   })
 }
 
-const atMsOf = ({ time }: Cluster): number => time?.nowMs ?? 0
+const atMsOf = ({ running }: Cluster): number => running.time?.nowMs ?? 0
 
 const execute = async (
   cluster: Cluster,
   executor: Executor<GlobalState>,
   { label, atMs, input }: FollowedStep & { readonly label: string },
 ): Promise<void> => {
-  const time = cluster.time!
+  const time = cluster.running.time!
   time.pass(atMs)
   if (input) time.takeUp({ requested: [...time.requested, input] })
-  cluster.lookAgain()
+  cluster.running.lookAgain()
   const choice = executor.enabled().find(each => each.label === label)
   if (choice === undefined) throw new Diverged(executor.schedule.length + 1, label, labelsOf(executor.enabled()))
   const { kind, node } = choice

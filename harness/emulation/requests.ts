@@ -51,7 +51,7 @@ export class Requests {
     const names = this.#cluster.state().nodes.map(({ name }) => ({ name }))
     for (const name of namesIn(happening))
       if (!names.some(each => each.name === name)) throw new UsageError(noNode(name, names))
-    if (happening.does === 'link') this.#cluster.time!.requireLink(happening)
+    if (happening.does === 'link') this.#cluster.running.time!.requireLink(happening)
     if (happening.does === 'set' && happening.ways.some(({ pipe }) => (pipe?.duplicate ?? 0) > 0))
       throw new UsageError(`packets come twice (--duplicate) at the pace native alone, this run is at ${this.#pace}`)
     await new Promise<void>(done => {
@@ -81,13 +81,13 @@ export class Requests {
   /** Between two steps: makes the requested actions due now. */
   makeDue(): void {
     for (const { happening, done } of this.#requested.splice(0))
-      this.#asked.push({ happening: this.#cluster.time!.ask(happening), done })
-    this.#cluster.lookAgain()
+      this.#asked.push({ happening: this.#cluster.running.time!.ask(happening), done })
+    this.#cluster.running.lookAgain()
   }
 
   /** To be called after each step: tells whoever waits for it. */
   afterStep(): void {
-    const { happened } = this.#cluster
+    const { happened } = this.#cluster.running
     const index = this.#asked.findIndex(({ happening }) => happening === happened)
     for (const { done } of index < 0 ? [] : this.#asked.splice(index, 1)) done()
     this.#tellAwaited()

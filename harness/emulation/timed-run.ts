@@ -101,7 +101,7 @@ export class TimedRun implements Run {
   }
 
   get elapsedMs(): number {
-    return this.#cluster.time?.nowMs ?? 0
+    return this.#cluster.running.time?.nowMs ?? 0
   }
 
   get nodes(): readonly RunningNode[] {
@@ -109,16 +109,16 @@ export class TimedRun implements Run {
       name,
       address: this.#cluster.addresses[name]!,
       isAlive: alive,
-      isCut: this.#cluster.time?.isUnplugged(name) ?? false,
+      isCut: this.#cluster.running.time?.isUnplugged(name) ?? false,
     }))
   }
 
   get ways() {
-    return this.#cluster.time?.settings() ?? []
+    return this.#cluster.running.time?.settings() ?? []
   }
 
   get groups() {
-    return this.#cluster.time?.groups ?? null
+    return this.#cluster.running.time?.groups ?? null
   }
 
   get calls() {
@@ -131,11 +131,11 @@ export class TimedRun implements Run {
 
   /** Which nodes are not ready, one sentence each. */
   get notReady(): readonly string[] {
-    return this.#cluster.notReady
+    return this.#cluster.running.notReady
   }
 
   get counts(): ForwardedCounts {
-    return this.#cluster.packets
+    return this.#cluster.running.packets
   }
 
   get steering(): SteeringCounts | undefined {
@@ -191,7 +191,7 @@ export class TimedRun implements Run {
         await this.#steers.execute(next, next.due!)
         await this.#live.keepPlace()
       }
-      if (!signal.aborted && !this.#live.isBroken) this.#cluster.time!.pass(forMs)
+      if (!signal.aborted && !this.#live.isBroken) this.#cluster.running.time!.pass(forMs)
     } catch (error) {
       // Interrupted in the middle of a step. What was seen before counts.
       if (!(error instanceof BudgetSpent)) throw error
@@ -230,7 +230,7 @@ export class TimedRun implements Run {
 
   #takeRequests(): void {
     if (!this.#requests.isPending) return
-    if (this.#options.pace === 'real') this.#cluster.time!.pass(this.#wallMs())
+    if (this.#options.pace === 'real') this.#cluster.running.time!.pass(this.#wallMs())
     this.#requests.makeDue()
   }
 
@@ -258,7 +258,7 @@ export class TimedRun implements Run {
   #beLate(dueMs: number): void {
     const now = this.#wallMs()
     this.lateMs.push(Math.max(0, now - dueMs))
-    this.#cluster.time!.pass(now)
+    this.#cluster.running.time!.pass(now)
   }
 
   /** Nothing changes between two steps, so due looks happen before the next step. */
@@ -288,7 +288,7 @@ export class TimedRun implements Run {
   #see(step: RecordedStep): void {
     this.#options.onStep(step)
     if (step.index === 0) this.#noteStart()
-    this.#log.see(step, this.#cluster.happened)
+    this.#log.see(step, this.#cluster.running.happened)
     this.#requests.afterStep()
   }
 

@@ -79,7 +79,7 @@ export class LiveExecution {
     this.#marks = marks
     this.#answers = outside && marks !== 'never' ? new HeldAnswers(outside) : undefined
     const listener = this.#answers ?? outside
-    if (listener) cluster.outside = listener
+    if (listener) cluster.running.outside = listener
     // It goes on with another reader after a step was taken back.
     const seeing = () => this.#reader.observer(step => (this.#untold = step))
     this.#executor = new Executor(cluster, properties, {
@@ -126,7 +126,7 @@ export class LiveExecution {
 
   /** What is needed to execute the run as it was. */
   get soFar(): RunSoFar {
-    return { requested: this.#cluster.time!.requested, timesMs: this.#timesMs }
+    return { requested: this.#cluster.running.time!.requested, timesMs: this.#timesMs }
   }
 
   /** What is known in the present state, for executions beside the run that begin there. */
@@ -150,7 +150,7 @@ export class LiveExecution {
     const step = this.#untold
     this.#untold = undefined
     this.#violation ??= this.#executor.violation
-    this.#timesMs.push(this.#cluster.time!.nowMs)
+    this.#timesMs.push(this.#cluster.running.time!.nowMs)
     this.#answers?.give()
     if (step) this.#tell(step)
   }
@@ -164,7 +164,7 @@ export class LiveExecution {
   async markHere(): Promise<void> {
     if (this.isBroken) return
     // In vain, it may cost the state: then the run is executed again.
-    this.#cluster.soFar = this.soFar
+    this.#cluster.running.soFar = this.soFar
     const checkpoint = await this.#cluster.mark()
     this.#nextPlaceAt = this.steps + (checkpoint ? stepsBetweenMarks : stepsUntilTriedAgain)
     if (checkpoint === undefined) return
@@ -180,14 +180,14 @@ export class LiveExecution {
    */
   async takeBack(): Promise<void> {
     const schedule = this.#executor.schedule.slice(0, -1)
-    const { happened, time } = this.#cluster
+    const { happened, time } = this.#cluster.running
     const requested = time!.requested.filter(action => action !== happened || action.does !== 'steer')
     const soFar = { ...this.soFar, requested }
-    this.#cluster.soFar = soFar
+    this.#cluster.running.soFar = soFar
     await this.#goBack()
     // Later steps were not known at the mark.
-    this.#cluster.time!.takeUp(soFar)
-    this.#cluster.lookAgain()
+    this.#cluster.running.time!.takeUp(soFar)
+    this.#cluster.running.lookAgain()
     for (const choice of schedule.slice(this.steps)) await this.#repeat(choice)
     this.#untold = undefined
     this.#answers?.discard()
@@ -202,16 +202,16 @@ export class LiveExecution {
    * @returns false, without a step, if it is not possible
    */
   async steer(action: Steer, atMs: number): Promise<boolean> {
-    const time = this.#cluster.time!
+    const time = this.#cluster.running.time!
     time.pass(action.how === 'pause' ? atMs - beforeMs : atMs)
     const asked = time.askFirst(action)
-    this.#cluster.lookAgain()
+    this.#cluster.running.lookAgain()
     const label = labelOf(action)
     const choice = this.enabled().find(each => each.label === label)
     if (choice) await this.execute(choice)
     else {
       time.withdraw(asked)
-      this.#cluster.lookAgain()
+      this.#cluster.running.lookAgain()
     }
     return choice !== undefined
   }

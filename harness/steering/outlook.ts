@@ -63,7 +63,7 @@ export class Outlook {
     this.#mark = mark
     this.#state = state
     this.#signal = signal
-    this.#requested = cluster.time!.requested
+    this.#requested = cluster.running.time!.requested
     const { faults } = system
     this.#nodes = cluster.nodesBeside({ ...system, faults: { ...faults, reset: Math.max(1, faults.reset) } })
     this.#solo = new Solo(this.#nodes, async () => mark)
@@ -106,11 +106,11 @@ export class Outlook {
   /** Brings the run back, as if nothing had been done. */
   async end(): Promise<void> {
     await this.#cluster.restore(this.#mark)
-    this.#cluster.time!.takeUp({ requested: this.#requested })
-    this.#cluster.lookAgain()
+    this.#cluster.running.time!.takeUp({ requested: this.#requested })
+    this.#cluster.running.lookAgain()
     await this.#solo.end()
     if (!this.#mark.isLost) await this.#mark.discard()
-    this.#cluster.endParkedLives()
+    this.#cluster.running.endParkedLives()
     giveBackMemory()
   }
 }

@@ -101,7 +101,7 @@ export class Predictor {
   async look(state: Mark, soFar: RunSoFar): Promise<Outcome> {
     const begun = performance.now()
     // Marking in vain, or going back, may cost the state: then the run is executed again.
-    this.#cluster.soFar = soFar
+    this.#cluster.running.soFar = soFar
     const mark = await this.#cluster.mark()
     if (mark === undefined) {
       this.counts.unmarked += 1
@@ -111,7 +111,7 @@ export class Predictor {
     this.#searches = 0
     this.#table.beginAnew()
     const { ordinals } = mark.execution.network
-    this.#within = this.#neighbourhoods.next({ connected: this.#cluster.connected, sent: new Map(ordinals) })
+    this.#within = this.#neighbourhoods.next({ connected: this.#cluster.running.connected, sent: new Map(ordinals) })
     const outlook = new Outlook(this.#cluster, this.#system, { mark, state, signal: this.#options.signal })
     try {
       return await this.#look(outlook)

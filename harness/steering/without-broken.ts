@@ -12,7 +12,7 @@ import type { GlobalState, ResolvedSystem } from '../config/config.ts'
  */
 export const withoutBroken = (
   properties: ResolvedSystem['properties'],
-  cluster: Pick<Cluster, 'state' | 'time'>,
+  cluster: Pick<Cluster, 'state' | 'running'>,
   { carried, notSince }: Pick<Mark, 'carried' | 'notSince'>,
 ): ResolvedSystem['properties'] => {
   const values = new Carried(properties, carried)
@@ -22,7 +22,7 @@ export const withoutBroken = (
       return decided(() => evaluate(name, property, state, () => 'now', values.of(name))) === false
     const since = notSince.get(name)
     const { withinMs } = property
-    return since !== undefined && withinMs !== undefined && cluster.time!.nowMs - since > withinMs
+    return since !== undefined && withinMs !== undefined && cluster.running.time!.nowMs - since > withinMs
   }
   return Object.fromEntries(Object.entries(properties).filter(([name, property]) => !isBroken(name, property)))
 }

@@ -30,7 +30,7 @@ const runTo = async (cluster: Cluster, msMax: number): Promise<string[]> => {
     const next = due.toSorted((one, other) => one.due! - other.due!)[0]
     if (next === undefined || next.due! > msMax) return steps
     await cluster.execute(next)
-    steps.push(`${cluster.time!.nowMs} ${next.label}`)
+    steps.push(`${cluster.running.time!.nowMs} ${next.label}`)
   }
 }
 

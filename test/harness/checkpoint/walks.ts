@@ -9,7 +9,7 @@ const seen = (cluster: Cluster) => {
     fingerprint: cluster.fingerprint(),
     choices: cluster.enabled().map(({ label, due }) => (due === undefined ? label : `${label} at ${due} ms`)),
     timers: cluster.timers,
-    packets: { ...cluster.packets },
+    packets: { ...cluster.running.packets },
     nodes,
     calls,
     messages: messages.map(({ label, bytes }) => [label, bytes.toString('hex')]),

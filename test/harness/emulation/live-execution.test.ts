@@ -48,7 +48,7 @@ const liveExecution = async () => {
   const told: string[] = []
   const live = new LiveExecution(cluster, system, {
     reader: new StepReader(cluster, {}),
-    tell: ({ choice }) => told.push(`${cluster.time!.nowMs} ${choice?.label}`),
+    tell: ({ choice }) => told.push(`${cluster.running.time!.nowMs} ${choice?.label}`),
     outside: undefined,
     marks: 'on request',
   })
@@ -65,10 +65,10 @@ test.each([
   const { cluster, live, told } = await liveExecution()
   spoil(cluster)
   const outputs = () => cluster.state().nodes.map(({ state }) => state)
-  cluster.time!.ask({ does: 'reboot', node: 'b' })
-  cluster.lookAgain()
+  cluster.running.time!.ask({ does: 'reboot', node: 'b' })
+  cluster.running.lookAgain()
   for (let step = 0; step < 6; step++) {
-    cluster.time!.pass(cluster.time!.nowMs + 250.5)
+    cluster.running.time!.pass(cluster.running.time!.nowMs + 250.5)
     const marked = outputs()
     await live.markHere()
     expect(outputs()).toEqual(marked)
@@ -88,21 +88,29 @@ test('a state of a late run that is lost while it is marked for a prediction is 
 }, async () => {
   const { cluster, system, live } = await liveExecution()
   const outputs = () => cluster.state().nodes.map(({ state }) => state)
-  cluster.time!.ask({ does: 'reboot', node: 'b' })
-  cluster.lookAgain()
+  cluster.running.time!.ask({ does: 'reboot', node: 'b' })
+  cluster.running.lookAgain()
   for (let step = 0; step < 6; step++) {
-    cluster.time!.pass(cluster.time!.nowMs + 250.5)
+    cluster.running.time!.pass(cluster.running.time!.nowMs + 250.5)
     await executeNext(live)
     live.accept()
   }
-  const before = { outputs: outputs(), labels: live.labels, enabled: live.enabled(), nowMs: cluster.time!.nowMs }
+  const before = {
+    outputs: outputs(),
+    labels: live.labels,
+    enabled: live.enabled(),
+    nowMs: cluster.running.time!.nowMs,
+  }
   const limits = { inputsMax: 5, transitionsMax: 100, isSteered: false, signal: new AbortController().signal }
   const predictor = new Predictor(cluster, system, limits)
   process.kill(cluster.debugging.pidOf('a')!, 'SIGKILL')
   const outcome = await predictor.look(live.mark(), live.soFar)
   expect(outcome.foreseen).toEqual([])
   expect(predictor.counts).toMatchObject({ rounds: 0, unmarked: 1 })
-  expect({ outputs: outputs(), labels: live.labels, enabled: live.enabled(), nowMs: cluster.time!.nowMs }).toEqual(
-    before,
-  )
+  expect({
+    outputs: outputs(),
+    labels: live.labels,
+    enabled: live.enabled(),
+    nowMs: cluster.running.time!.nowMs,
+  }).toEqual(before)
 })

@@ -94,13 +94,13 @@ const runInTime = async (cluster: Cluster, msMax: number) => {
   const labels: string[] = []
   const timesMs = [0]
   await cluster.reset()
-  while (cluster.time!.nowMs < msMax) {
+  while (cluster.running.time!.nowMs < msMax) {
     const due = cluster.enabled().filter(choice => choice.due !== undefined)
     const next = due.toSorted((one, other) => one.due! - other.due!)[0]
     if (next === undefined) break
     await cluster.execute(next)
     labels.push(next.label)
-    timesMs.push(cluster.time!.nowMs)
+    timesMs.push(cluster.running.time!.nowMs)
   }
   return { labels, timesMs, state: cluster.state() }
 }

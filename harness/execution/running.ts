@@ -1,0 +1,62 @@
+import type { VisitorListener } from '../clients/visitors.ts'
+import type { Time } from '../timed/time.ts'
+import type { RunSoFar, TimedHappening } from '../timed/timing.ts'
+import { noPackets, type PacketCounts } from '../timed/ways.ts'
+import type { Driver } from './driver.ts'
+import type { Stage } from './stage.ts'
+
+/** What a run in a common time is asked and told, between two steps. */
+export class Running {
+  readonly #stage: Stage
+  readonly #driver: Driver
+
+  constructor(stage: Stage, driver: Driver) {
+    this.#stage = stage
+    this.#driver = driver
+  }
+
+  /** The time of this execution, if it has a common time. */
+  get time(): Time | undefined {
+    return this.#stage.execution.time
+  }
+
+  /** Which nodes are not ready, one sentence each. */
+  get notReady(): readonly string[] {
+    return this.#stage.execution.start?.describe(this.#stage.nodes) ?? []
+  }
+
+  /** Pairs of hosts that have an open connection. */
+  get connected(): readonly (readonly [string, string])[] {
+    return this.#stage.execution.network.faults.connections().map(({ opener, listener }) => [opener, listener])
+  }
+
+  /** The action of the last step, if it was planned or requested. */
+  get happened(): TimedHappening | undefined {
+    return this.time?.happened
+  }
+
+  /** Counts of packets between nodes, if there is a common time. */
+  get packets(): PacketCounts {
+    return this.time?.counts ?? noPackets
+  }
+
+  /** Receives the nodes' answers to connections through published ports. */
+  set outside(listener: VisitorListener) {
+    this.#stage.outside = listener
+  }
+
+  /** What this execution was so far. Executions that repeat it from its start are told. */
+  set soFar(run: RunSoFar) {
+    this.#stage.soFar = run
+  }
+
+  /** Ends the lives that wait to begin again: hardly one does, for the clock goes on. Each takes some megabytes. */
+  endParkedLives(): void {
+    for (const node of this.#stage.nodes) node.endParkedLives()
+  }
+
+  /** Computes the enabled choices again after somebody requested something. */
+  lookAgain(): void {
+    this.#driver.lookAgain()
+  }
+}
