@@ -94,7 +94,7 @@ describe('a check of all schedules', () => {
     expect({ depth, states }).toEqual({ depth: 8, states: 0 })
   })
 
-  it('goes as far as it may', async () => {
+  it('a check of all schedules ends at its depth', async () => {
     const { verdict, coverage, depth } = await check(counter(3), {}, { ...bounded, depth: 2 })
     expect(table(coverage.levels)).toEqual([
       [1, 3, 3, 0],
@@ -311,7 +311,7 @@ describe('a check of any small system', () => {
 })
 
 describe('a check within limits', () => {
-  it('says what it covered', async () => {
+  it('a verdict says what the check covered', async () => {
     const verdict = await check(twoPhaseCommit(3), { consistent }, { executions: 7 })
     expect(verdict).toMatchObject({ verdict: 'held', executions: 7, depth: 0, schedule: [] })
     expect(verdict.message).toBe(

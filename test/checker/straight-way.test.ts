@@ -78,7 +78,7 @@ describe('where one execution would take longer than the check', () => {
 })
 
 describe('nothing executed is never held', () => {
-  it('where nothing can happen', async () => {
+  it('a check in which nothing can happen is not held', async () => {
     expect(await check(new Model('idle', () => []), { fine: always(() => true) }, { executions: 5 })).toMatchObject({
       verdict: 'undetermined',
       message: 'nothing can happen after the start: no call, message or timer is enabled, so nothing was executed',

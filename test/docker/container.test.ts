@@ -244,7 +244,7 @@ describe.skipIf(reason)(`nodes in containers${reason ? ` (needs Docker: ${reason
     )
   })
 
-  test('limits are the engine’s', async () => {
+  test('limits of a container are kept by the engine', async () => {
     const { cluster } = await containersOf({
       nodes: { n: node('setInterval(() => {}, 1000)', { container: { memory: '256m', pids: 50 } }) },
     })

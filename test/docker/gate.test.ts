@@ -39,7 +39,7 @@ test('what is let in runs in its directory, with its arguments and environment, 
   closeSync(end)
 })
 
-test('it waits until then', async () => {
+test('a program at a gate waits until it is opened', async () => {
   const { end, exit, child, read } = atGate('true')
   const isWaiting = () => /^State:\s+S/m.test(readFileSync(`/proc/${child.pid}/status`, 'utf8'))
   while (!isWaiting()) await new Promise(resolve => setTimeout(resolve, 1))

@@ -9,12 +9,12 @@ const isExecuted = (page: string) => !page.endsWith('containers.md')
 /** The tests of pages. The tutorial has a file of its own, so that the two run beside each other. */
 export const describePages = (pages: readonly string[]): void =>
   describe.each(pages)('%s', page => {
-    test('its links lead somewhere', () => {
+    test(`the links of ${page} lead somewhere`, () => {
       const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)(#[^)]*)?\)/g)].map(([, path]) => path!)
       expect(links.filter(path => !existsSync(join(root, dirname(page), path)))).toEqual([])
     })
 
-    test('all of its code is a file or commands, and each of them is executed', { timeout: 300_000 }, async () => {
+    test(`all code of ${page} is a file or commands, and each of them is executed`, { timeout: 300_000 }, async () => {
       const blocks = blocksOf(read(page))
       expect(blocks.filter(({ language, file }) => language !== 'console' && file === undefined)).toEqual([])
       // An indented block would not be looked at.

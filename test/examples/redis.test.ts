@@ -84,7 +84,7 @@ const stateOf = (calls: ClientCall[], replica1: Server) =>
   ({ calls, node: () => ({ state: replica1 }) }) as unknown as GlobalState<Server>
 
 describe.skipIf(!installed)('a primary and a replica (needs redis-server)', () => {
-  test('replicate a write', async () => {
+  test('a primary and a replica of redis replicate a write', async () => {
     const primary = await startServer('primary', loopback(11))
     const replica1 = await startServer('replica1', loopback(12), loopback(11))
     await until(async () => (await observe(replica1.node)).link === 'connected')

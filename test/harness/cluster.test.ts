@@ -170,7 +170,7 @@ test('a crash keeps the disk, a restart finds it, and time goes on', async () =>
   expect(stdoutOf(cluster, 'n')).toEqual([`start 1 ${Date.UTC(2026, 0, 1)}`])
 })
 
-test('nothing is left behind', async () => {
+test('a closed cluster leaves no process and no file', async () => {
   const cluster = clusterOf(pair, { 'echo.js': echo })
   const before = children()
   await cluster.reset()

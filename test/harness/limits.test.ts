@@ -42,7 +42,7 @@ test('600 children are more than a node may have if nothing else is said', { tim
   expect(cluster.notes()).toEqual([noteOfProcesses(512)])
 })
 
-test('threads count too', async () => {
+test('threads count as processes of their node', async () => {
   const program = `
 import threading, time
 try:

@@ -416,16 +416,19 @@ describe('a stream that is not of the protocol', () => {
     ['lists in lists without an end', frames.resp(), 'backward', '*1\r\n'.repeat(50)],
     ['a snapshot that is none', frames.resp(), 'backward', '$x\r\n'],
   ]
-  test.each(malformed)('%s comes as it comes', (_, dissector, direction, stream) => {
-    const reader = dissector.stream(direction)
-    const bytes = Buffer.from(stream, 'latin1')
-    expect(labelsOf(reader.push(bytes))).toEqual([`${bytes.length} bytes`])
-    expect(reader.push(Buffer.from('GET / HTTP/1.1\r\n\r\n'))).toEqual([
-      { bytes: Buffer.from('GET / HTTP/1.1\r\n\r\n'), label: '18 bytes' },
-    ])
-    expect(reader.push(Buffer.from('x'))).toEqual([{ bytes: Buffer.from('x'), label: '1 byte' }])
-    expect(reader.rest().length).toBe(0)
-  })
+  test.each(malformed)(
+    'a stream that is not of the protocol comes as it comes: %s',
+    (_, dissector, direction, stream) => {
+      const reader = dissector.stream(direction)
+      const bytes = Buffer.from(stream, 'latin1')
+      expect(labelsOf(reader.push(bytes))).toEqual([`${bytes.length} bytes`])
+      expect(reader.push(Buffer.from('GET / HTTP/1.1\r\n\r\n'))).toEqual([
+        { bytes: Buffer.from('GET / HTTP/1.1\r\n\r\n'), label: '18 bytes' },
+      ])
+      expect(reader.push(Buffer.from('x'))).toEqual([{ bytes: Buffer.from('x'), label: '1 byte' }])
+      expect(reader.rest().length).toBe(0)
+    },
+  )
 
   test('what was whole before it is a message still', () => {
     const reader = frames.resp().stream('forward')
@@ -539,7 +542,7 @@ describe('labels', () => {
     expect(datagram(Buffer.from('2026-11-21T12:00:00.123Z INFO started 2026-11-21'))).toBe('<date> INFO started <date>')
   })
 
-  test('of datagrams', () => {
+  test('labels of datagrams', () => {
     expect(frames.jsonLines().datagram(Buffer.from('{"type":"ping","n":1}'))).toBe('ping n=1')
     expect(frames.lengthPrefixed({ bytes: 1 }).datagram(Buffer.from('\x02ab\x01c'))).toBe('ab, c')
     expect(frames.lengthPrefixed({ bytes: 1 }).datagram(Buffer.from('\x02abc'))).toBe('4 bytes')

@@ -335,7 +335,7 @@ describe.skipIf(!hasBrowser)('in a browser (needs chromium)', () => {
     })
   })
 
-  test.each(['light', 'dark'] as const)('it is accessible in %s', colors =>
+  test.each(['light', 'dark'] as const)('a report is accessible in %s', colors =>
     inPage(
       browser,
       reportOf('transport.trace'),

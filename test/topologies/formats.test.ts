@@ -23,7 +23,7 @@ const meaning = ({ nodes, links }: Topology) => ({
 })
 
 describe('what is written is read again', () => {
-  it('JSON, exactly', () => {
+  it('a graph written as JSON is read again exactly', () => {
     fc.assert(
       fc.property(anyTopology(), topology => {
         expect(readJson(writeJson(topology))).toEqual(topology)
@@ -31,7 +31,7 @@ describe('what is written is read again', () => {
     )
   })
 
-  it('GraphML', () => {
+  it('a graph written as GraphML is read again', () => {
     fc.assert(
       fc.property(anyTopology(), topology => {
         expect(meaning(readGraphml(writeGraphml(topology)))).toEqual(meaning(topology))
@@ -39,7 +39,7 @@ describe('what is written is read again', () => {
     )
   })
 
-  it('GML, with numbers as ids', () => {
+  it('a graph written as GML is read again, with numbers as ids', () => {
     const ids = fc.nat(999_999_999).map(String)
     fc.assert(
       fc.property(anyTopology(ids), topology => {
@@ -48,7 +48,7 @@ describe('what is written is read again', () => {
     )
   })
 
-  it('GML, other ids as labels', () => {
+  it('a graph written as GML has other ids as labels', () => {
     const nodes = readGml(writeGml(generate('star', 3, 1))).nodes.map(({ id, label }) => ({ id, label }))
     expect(nodes).toEqual([
       { id: '0', label: 'hub' },

@@ -58,7 +58,7 @@ describe('summary', () => {
     })
   })
 
-  it('is said in some lines', () => {
+  it('a summary is said in some lines', () => {
     expect(describeSummary(summarise(generate('mesh', 4, 1)))).toEqual([
       'mesh of 4 nodes: 4 nodes (4 stub), 6 links',
       'degree: 3.00 in the mean, 3 at most, 0.0 % have one link',

@@ -22,7 +22,7 @@ const attempted = async (offered: string[], wanted: string[]) => {
 }
 
 describe('a schedule', () => {
-  it('is followed to its end', async () => {
+  it('a schedule is followed to its end', async () => {
     const system = counter(2)
     const executor = new Executor(system, { nothingLost })
     await executor.reset()

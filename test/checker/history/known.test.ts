@@ -183,11 +183,11 @@ describe('registers', () => {
 describe('histories that Jepsen recorded', () => {
   const etcd = (number: string) => readFileSync(join(import.meta.dirname, `etcd/${number}.txt`), 'utf8')
 
-  test.each(['002', '005', '098'])('%s is linearizable', number => {
+  test.each(['002', '005', '098'])('history %s of etcd is linearizable', number => {
     expect(isLinearizable(etcd(number), register())).toBe(true)
   })
 
-  test.each(['000', '001', '004'])('%s is not', number => {
+  test.each(['000', '001', '004'])('history %s of etcd is not linearizable', number => {
     expect(isLinearizable(etcd(number), register())).toBe(false)
   })
 })

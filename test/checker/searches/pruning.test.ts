@@ -7,7 +7,7 @@ import { cellsOf } from '../systems/cells-of.ts'
 import { Model, type Transition } from '../systems/model.ts'
 
 describe('states that merely look alike', () => {
-  it.each(['auto', 'bounded'] as const)('hide no violation (%s)', async search => {
+  it.each(['auto', 'bounded'] as const)('states that look alike hide no violation (%s)', async search => {
     const verdict = await check(hiddenCounter(6), { neverOver }, { search, executions: 300 })
     expect(verdict).toMatchObject({ verdict: 'violated', property: 'neverOver' })
     expect(verdict.schedule).toHaveLength(6)

@@ -73,16 +73,16 @@ socket.bind(4000, () => {
   },
 ]
 
-describe.each(cases)('real processes: $name', ({ definition, files, good }) => {
+describe.each(cases)('real processes: $name', ({ name, definition, files, good }) => {
   const checkOnce = (isCorrect: boolean, search: 'auto' | 'bounded') =>
     check(clusterOf(definition(isCorrect), files), { good }, { search, executions: isCorrect ? 100 : 1_000 })
 
-  it.each(['auto', 'bounded'] as const)('is found (%s)', async search => {
+  it.each(['auto', 'bounded'] as const)(`the mistake of ${name} is found (%s)`, async search => {
     const { verdict, property } = await checkOnce(false, search)
     expect({ verdict, property }).toEqual({ verdict: 'violated', property: 'good' })
   })
 
-  it('is not said of the correct twin', async () => {
+  it(`the mistake of ${name} is not said of its correct twin`, async () => {
     const { verdict } = await checkOnce(true, 'auto')
     expect(verdict).toBe('held')
   })

@@ -3,13 +3,13 @@ import { cases } from './systems.ts'
 
 const searches = ['auto', 'bounded'] as const
 
-describe.each(cases)('$name', ({ kind, check }) => {
-  it.each(searches)('is found (%s)', async search => {
+describe.each(cases)('$name', ({ name, kind, check }) => {
+  it.each(searches)(`the mistake of ${name} is found (%s)`, async search => {
     const verdict = await check(false, { search, executions: 2_000 })
     expect(verdict).toMatchObject({ verdict: 'violated', kind, property: 'good', repeated: true })
   })
 
-  it.each(searches)('is not said of the correct twin (%s)', async search => {
+  it.each(searches)(`the mistake of ${name} is not said of its correct twin (%s)`, async search => {
     const { verdict } = await check(true, { search, executions: 500 })
     expect(verdict).toBe('held')
   })

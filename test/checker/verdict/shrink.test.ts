@@ -160,7 +160,7 @@ describe('shrinking a recorded schedule', () => {
     expect(minimal).toBe(true)
   })
 
-  it('keeps what is dead dead', async () => {
+  it('a shrunk schedule to a dead state leads to a dead state', async () => {
     const found = ['move', 'turn off', 'plod', 'plod', 'return', 'move', 'move', 'fall']
     const { schedule, message } = await shrink(ring({ detour: 3 }), { comesHome }, found, {
       kind: 'liveness',

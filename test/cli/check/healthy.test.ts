@@ -91,7 +91,7 @@ test('without it, clocks apart heal the mistake', { timeout: 180_000 }, async ()
   expect(await check(150, { PLAIN: '1' })).toMatchObject({ exitCode: 0, found: { verdict: 'held' } })
 })
 
-test('it needs a bound', () => {
+test('a property of healthy networks needs a bound', () => {
   expect(() => eventually(() => true, { when: 'healthy' })).toThrow(/expected 'healthy' and a bound/)
 })
 

@@ -104,7 +104,7 @@ test.each([
     'config.cjs',
     `const { defineSystem } = require('lastnail')\nmodule.exports = defineSystem({ name: 'cjs', ${nodes} })`,
   ],
-])('%s', async (name, content) => {
+])('%s is loaded', async (name, content) => {
   const { definition } = await loadConfig(write(name, content))
   expect(`config.${definition.name}`).toBe(name)
 })
@@ -117,7 +117,7 @@ test('a path is relative to the current directory', async () => {
   expect((await loadConfig(relative(process.cwd(), path))).path).toBe(path)
 })
 
-test('a file that is not there', async () => {
+test('a configuration that is not there is named', async () => {
   const path = join(directory, 'absent.ts')
   expect(await problemsOf(path)).toEqual([`cannot read the configuration ${path}: no such file`])
   const folder = join(directory, 'folder')
@@ -144,7 +144,7 @@ test('an import that cannot be found', async () => {
   expect(await problemsOf(other)).toEqual([`${other}: cannot find module './no-such-file.ts'`])
 })
 
-test('a file that throws', async () => {
+test('a configuration that throws is named, with the place', async () => {
   const path = write('throws.ts', `const nodes = undefined as any\n\nexport default nodes.n1\n`)
   expect(await problemsOf(path)).toEqual([
     `${path}:3: threw TypeError: Cannot read properties of undefined (reading 'n1')`,
@@ -153,7 +153,7 @@ test('a file that throws', async () => {
   expect(await problemsOf(odd)).toEqual([`${odd}: threw 'no error'`])
 })
 
-test('no default export', async () => {
+test('a configuration without a default export is refused', async () => {
   const path = write('named.ts', `export const name = 'x'\n`)
   expect(await problemsOf(path)).toEqual([`${path}: expected a default export made by defineSystem(…), found none`])
   const empty = write('empty.ts', '')

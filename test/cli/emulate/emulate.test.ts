@@ -105,7 +105,7 @@ test('a program that ends of itself is a violation', async () => {
 })
 
 describe('nothing is left', () => {
-  test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('after %s', async signal => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)('a run that is ended by %s leaves nothing', async signal => {
     const directory = files()
     const { run } = await begin(directory, '--for', '60s')
     await until(() => processesIn(directory).length > 2)
@@ -155,7 +155,7 @@ describe('what is wrong is said before anything starts', () => {
     expect(exitCode).toBe(69)
   })
 
-  test('a port that is taken', async () => {
+  test('a port that is taken is said before a run begins', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await new Promise(resolve => server.once('listening', resolve))

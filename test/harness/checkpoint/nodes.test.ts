@@ -49,7 +49,7 @@ describe.skipIf(!hasCriu())('a node that is saved and made again (needs CRIU)', 
       4,
     ))
 
-  test('has timers of the kernel', () =>
+  test('a restored node has its timers of the kernel', () =>
     expectSame(
       clusterOf(
         { nodes: { n: { command: ['python3', 'n.py'] } } },
@@ -121,7 +121,7 @@ for _ in range(9):
     expect(cluster.state().node('n').alive).toBe(false)
   })
 
-  test('has its children', () =>
+  test('a restored node has its children', () =>
     expectSame(
       clusterOf(
         { nodes: { n: { command: ['sh', 'n.sh'] } } },
@@ -134,7 +134,7 @@ for _ in range(9):
       6,
     ))
 
-  test('is scheduled as it was', async () => {
+  test('a restored node is scheduled as it was', async () => {
     const cluster = clusterOf({ nodes: { n: { command: ['node', '-e', 'setInterval(() => undefined, 700)'] } } })
     await cluster.reset()
     const checkpoint = await cluster.checkpoints.save()

@@ -35,7 +35,7 @@ const problemsOf = (definition: unknown): readonly string[] => {
 }
 
 describe('a right definition', () => {
-  test('is filled with defaults', () => {
+  test('a definition is filled with defaults', () => {
     const { dissectorOf, ...system } = resolveSystem(defineSystem({ name: 'raft', nodes }), { directory })
     const node = {
       command: ['node', 'server.js'],
@@ -241,7 +241,7 @@ describe('a right definition', () => {
     expect(n2).toEqual(system.nodes[1])
   })
 
-  test('is known by its mark', () => {
+  test('a definition is known by its mark', () => {
     expect(isSystemDefinition(defineSystem({ name: 'x', nodes }))).toBe(true)
     expect(isSystemDefinition({ name: 'x', nodes })).toBe(false)
     expect(isSystemDefinition(undefined)).toBe(false)
@@ -416,7 +416,7 @@ describe('a wrong definition is refused with one line for each problem', () => {
     ],
     ['no definition at all', undefined, ['the definition: expected a definition: { name, nodes, … }, found nothing']],
   ]
-  test.each(cases)('%s', (_, definition, problems) => {
+  test.each(cases)('a definition is refused: %s', (_, definition, problems) => {
     expect(problemsOf(definition)).toEqual(problems)
   })
 

@@ -101,6 +101,6 @@ Invalid config, exiting abnormally
   expect(errorLineOf(output)).toBe(expected)
 })
 
-test('there may be none', () => {
+test('output without an error has no error line', () => {
   expect(errorLineOf('listening on 8080\nbye\n')).toBeUndefined()
 })

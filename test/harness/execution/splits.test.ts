@@ -70,7 +70,7 @@ test('half of the nodes are no majority: four are cut in two halves', { timeout:
   expect(found.schedule).toContainEqual(expect.stringMatching(/^(partition|cut) \w \w( \||→)/))
 })
 
-test('three of four are one', { timeout: 200_000 }, async () => {
+test('three of four nodes are a majority', { timeout: 200_000 }, async () => {
   expect(await search(3, 40)).toMatchObject({ verdict: 'held' })
 })
 

@@ -66,7 +66,7 @@ describe.skipIf(process.getuid!() !== 0)('the directory of all runs (needs root)
     )
   })
 
-  test('is no link and no file', () => {
+  test('a link or a file in place of the directory of all runs is refused', () => {
     const victim = 'mkdir -p /mnt/victim/$gone-1-0'
     for (const trick of [`${victim}; other ln -s /mnt/victim $root`, `${victim}; other touch $root`])
       expect(inOwnMemory(`${trick}; run; ls /mnt/victim | wc -l`)).toBe(`${unsafe('it is no directory')}1\n`)

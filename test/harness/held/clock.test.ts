@@ -141,7 +141,7 @@ describe.skipIf(!has('go'))('a statically linked Go program (needs golang-go)', 
   }, 120_000)
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-  test('sleeps by its clock', async () => {
+  test('a statically linked Go program sleeps by its clock', async () => {
     const cluster = clusterOf({ nodes: { g: { command: [program] } } })
     expect(await cluster.reset()).toEqual([])
     await fireAll(cluster)

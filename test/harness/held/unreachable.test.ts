@@ -40,7 +40,7 @@ test('a datagram for a port that nobody has is answered by a message: the client
   }
 })
 
-test('the same client, served', async () => {
+test('a client whose server listens is served', async () => {
   const cluster = system(withPort)
   expect(await cluster.reset()).toEqual([])
   await take(cluster, 'a timer +1000ms')

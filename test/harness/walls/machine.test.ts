@@ -107,7 +107,7 @@ describe.skipIf(!isRoot)('the machine of a node (needs root)', () => {
     )
   })
 
-  test('/tmp is for every user', async () => {
+  test('every user may write to the /tmp of a node', async () => {
     const asUser = 'setpriv --reuid 1234 --regid 1234 --clear-groups'
     const script = `stat -c '%a %u %g' /tmp; ${asUser} sh -c 'echo lock > /tmp/.s.lock && cat /tmp/.s.lock'`
     expect(await said(script)).toEqual(['1777 0 0', 'lock'])

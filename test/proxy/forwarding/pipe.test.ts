@@ -11,7 +11,7 @@ const random = (seed = 1) => {
 const pipe = (settings: PipeSettings, seed?: number) => new Pipe(settings, random(seed))
 
 describe('a pipe', () => {
-  it('delays', () => {
+  it('a pipe delays packets', () => {
     expect(pipe({ delayMs: 20 }).enter(100, 1500)).toBe(120)
   })
 
