@@ -1,6 +1,7 @@
 import type { Cells } from './cells/cells.ts'
 import type { NodeOutcome, TaskOutcome } from './cells/task.ts'
 import { headline } from './cells/violation.ts'
+import { interruptions } from './choosers/interrupted.ts'
 import { Bandit } from './searches/bandit.ts'
 import type { ExplorerOrder } from './searches/deviations/explorer.ts'
 import type { ExplorerSearch } from './searches/deviations/explorer-search.ts'
@@ -25,6 +26,7 @@ import { walkSearch } from './searches/walks.ts'
 import { BudgetSpent } from './system/budget.ts'
 import { Diverged, Unfaithful, UsageError } from './system/errors.ts'
 import { Random } from './system/random.ts'
+import type { ChoiceKind } from './system/system.ts'
 
 export interface PortfolioOptions extends ExperienceOptions {
   readonly search: SearchKind
@@ -79,14 +81,15 @@ const transitionsPerTurn = 10_000
  */
 const aside = {
   /** Where clients call, walks that wait. */
-  patient: { after: 4, isMet: ({ hasCalls }) => hasCalls },
-  /** Where nodes may be paused, walks in which one is. Its pause must fall between two certain steps, so it takes many. */
-  paused: { after: 2, isMet: ({ hasPauses }) => hasPauses },
+  patient: { after: 4, of: ['client'] },
+  /** Where nodes may be paused or lose their power, walks in which one does, between two certain steps: so it takes many. */
+  interrupted: { after: 2, of: interruptions },
 } as const satisfies { readonly [Name in SearchName]?: Aside }
 
 interface Aside {
   readonly after: number
-  readonly isMet: (experience: Experience) => boolean
+  /** Kinds of steps, of which one must have been possible. */
+  readonly of: readonly ChoiceKind[]
 }
 
 const asideNames = Object.keys(aside) as readonly (keyof typeof aside)[]
@@ -298,8 +301,9 @@ export class Portfolio {
     if (this.#lasting || this.#isOver) return undefined
     for (const name of asideNames) {
       const own = this.#aside.get(name)
-      const { after, isMet } = aside[name]
-      if (!own || !isMet(this.experience) || own.turns >= Math.floor(this.#turns / after)) continue
+      const { after, of }: Aside = aside[name]
+      if (!own || !of.some(kind => this.experience.kinds.has(kind)) || own.turns >= Math.floor(this.#turns / after))
+        continue
       own.turns += 1
       return this.experience.drawingFrom(own.random, () => this.#searches.get(name)!.next())
     }

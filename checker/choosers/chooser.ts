@@ -20,7 +20,7 @@ export type ChooserName =
   | 'late race'
   | 'priorities'
   | 'long waits'
-  | 'paused'
+  | 'interrupted'
   | 'again'
 
 /** A walk: up to `length` steps by a chooser. It is plain data and gives the same steps in every cell. */

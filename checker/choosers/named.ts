@@ -4,9 +4,9 @@ import type { Chooser, Walk } from './chooser.ts'
 import { conversations } from './conversations.ts'
 import { farLast } from './far-last.ts'
 import { healthy, prompt } from './healthy.ts'
+import { interrupted } from './interrupted.ts'
 import { longPauses } from './long-pauses.ts'
 import { longWaits } from './long-waits.ts'
-import { paused } from './paused.ts'
 import { prioritised } from './priorities.ts'
 import { racing } from './race.ts'
 import { SlowWays } from './slow-ways.ts'
@@ -49,8 +49,8 @@ export const chooserOf = ({ chooser, seed, length, steps }: Walk, weights: Weigh
       return exploring(random, racing(random, weights, surprises, new SlowWays(random, random.pick(slowShares))))
     case 'long waits':
       return exploring(random, longWaits(random, weights))
-    case 'paused':
-      return farLast(random, paused(random, weights))
+    case 'interrupted':
+      return farLast(random, interrupted(random, weights))
     case 'again':
       return again(steps ?? [])
   }

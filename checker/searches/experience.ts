@@ -6,6 +6,7 @@ import { Surprises } from '../choosers/surprise.ts'
 import { CallResults } from '../choosers/vain-calls.ts'
 import type { Random } from '../system/random.ts'
 import type { Start } from '../system/start.ts'
+import type { ChoiceKind } from '../system/system.ts'
 import type { RequestedExecution, SearchName } from './search.ts'
 import { WaysToLife } from './ways-to-life.ts'
 
@@ -64,10 +65,8 @@ export class Experience {
   readonly met = new MetStates()
   /** Executions that came to their end. */
   completed = 0
-  /** Whether clients call. */
-  hasCalls = false
-  /** Whether nodes may be paused. */
-  hasPauses = false
+  /** Kinds of steps that were possible where an execution began, or taken. */
+  readonly kinds = new Set<ChoiceKind>()
   /** Executions that contained a random walk. */
   walks = 0
   readonly #options: ExperienceOptions
@@ -160,9 +159,7 @@ export class Experience {
     this.walks += (task.walks?.length ? 1 : 0) + (task.untilLive ? 1 : 0)
     this.surprises.learn(outcome.surprises)
     this.#calls.learn(outcome.calls)
-    const offered = [...outcome.arrival.enabled, ...outcome.schedule]
-    this.hasCalls ||= offered.some(({ kind }) => kind === 'client')
-    this.hasPauses ||= offered.some(({ kind }) => kind === 'pause')
+    for (const { kind } of [...outcome.arrival.enabled, ...outcome.schedule]) this.kinds.add(kind)
     return this.#judge(outcome)
   }
 

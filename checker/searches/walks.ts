@@ -31,8 +31,8 @@ const warmUpLengths = [0, 0, 16, 32, 64, 128] as const
 
 /** A pause may take dozens of timers, so shorter patient walks would end in their first one. */
 const patientLengths = [128, 256] as const
-/** A node is paused early, and what that breaks shows itself soon after. */
-const pausedLengths = [64, 128] as const
+/** A node is interrupted early, and what that breaks shows itself soon after. */
+const interruptedLengths = [64, 128] as const
 
 /** Searches of independent walks, each from the initial state: what each of their executions walks. See `choosers/`. */
 const walking = {
@@ -52,10 +52,10 @@ const walking = {
     const length = random.pick(patientLengths)
     return [{ chooser: 'long waits', seed: random.seed(), length }]
   },
-  /** A node is paused while the others go on. */
-  paused: random => {
-    const length = random.pick(pausedLengths)
-    return [{ chooser: 'paused', seed: random.seed(), length }]
+  /** A node is paused while the others go on, or loses its power. */
+  interrupted: random => {
+    const length = random.pick(interruptedLengths)
+    return [{ chooser: 'interrupted', seed: random.seed(), length }]
   },
 } as const satisfies { readonly [Name in SearchName]?: (random: Random) => readonly Walk[] }
 

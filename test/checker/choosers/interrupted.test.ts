@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { check } from '../../../checker/check.ts'
-import { paused } from '../../../checker/choosers/paused.ts'
+import { interrupted } from '../../../checker/choosers/interrupted.ts'
 import { defaultWeights } from '../../../checker/choosers/weights.ts'
 import { always } from '../../../checker/system/property.ts'
 import { Random } from '../../../checker/system/random.ts'
@@ -18,7 +18,7 @@ const nodes = ['a', 'b', 'c']
 
 /** A walk over nodes that have timers alone: the node that was paused, after how many of its steps, and for how many of the others. */
 const pauseOf = (seed: number) => {
-  const choose = paused(new Random(seed), defaultWeights)
+  const choose = interrupted(new Random(seed), defaultWeights)
   const steps = new Map<string, number>()
   let [node, timers]: [string | undefined, number] = [undefined, 0]
   for (;;) {
@@ -45,13 +45,27 @@ test('each node is paused as often, after few or many of its own steps, for 3 to
 
 test('where nothing but the paused node is left, it goes on', () => {
   for (let seed = 0; seed < 20; seed++) {
-    const choose = paused(new Random(seed), defaultWeights)
+    const choose = interrupted(new Random(seed), defaultWeights)
     expect(choose([choice('resume', 'a')])?.kind).toBe('resume')
   }
 })
 
-test('where no node may be paused, there is no such walk', async () => {
+test('a power failure comes after one of the calls or steps of its node, which starts again at once', () => {
+  const counts = Array.from({ length: 600 }, (_, seed) => {
+    const choose = interrupted(new Random(seed), defaultWeights)
+    const enabled = [choice('client', 'client ann'), choice('timer', 'a'), choice('power', 'a')]
+    let count = 0
+    while (choose(enabled)!.kind !== 'power') count += 1
+    return count
+  })
+  for (const least of [1, 2, 4, 8, 16]) {
+    const share = counts.filter(count => count >= least && count < 2 * least).length / 600
+    expect(Math.abs(share - 1 / 5)).toBeLessThan(0.07)
+  }
+})
+
+test('where no node may be paused or lose its power, there is no such walk', async () => {
   const sound = always<Waiting>(({ bad }) => !bad)
   const { coverage } = await check(systemOf(shapes[0]!), { sound }, { executions: 40, seed: 1 })
-  expect(coverage.searches.find(({ name }) => name === 'paused')?.executions).toBe(0)
+  expect(coverage.searches.find(({ name }) => name === 'interrupted')?.executions).toBe(0)
 })
