@@ -1,7 +1,8 @@
 /**
  * Whether programs that use a facility rightly are held: each kind is checked for ten seconds.
  *
- * `npm run bench:correct` measures all; words of a name select some, `--seconds 30` another time.
+ * `npm run bench:correct` measures all; words of a name select some, `--seconds 30` another time, and `--faults silent,power` which
+ * faults may happen once in each execution.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -16,8 +17,15 @@ import { beginnings } from './services/columns.ts'
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { seconds: { type: 'string', default: '10' } },
+  options: { seconds: { type: 'string', default: '10' }, faults: { type: 'string', default: '' } },
 })
+
+const faults = Object.fromEntries(
+  values.faults
+    .split(',')
+    .filter(Boolean)
+    .map(kind => [kind, 1]),
+)
 
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
@@ -26,7 +34,7 @@ const rowOf = async (facility: Facility): Promise<string> => {
   if (!has(facility.needs)) return `not here: ${facility.needs}`
   const directory = mkdtempSync(join(tmpdir(), 'lastnail-correct-'))
   try {
-    const system = systemOf(facility, { root: packageRoot, directory: join(directory, 'built') })
+    const system = systemOf(facility, { root: packageRoot, directory: join(directory, 'built'), faults })
     const milliseconds = 1000 * Number(values.seconds)
     const { verdict } = await checkConfig(configOf(system), { milliseconds, out: join(directory, 'out') })
     const { message, executions, steps, notes } = verdict
