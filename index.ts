@@ -27,6 +27,8 @@ export {
   type DatagramMessages,
   type Field,
   frames,
+  type GrpcMessages,
+  type Http2Message,
   type HttpMessage,
   type LengthPrefix,
   type LengthPrefixedMessages,

@@ -1,5 +1,6 @@
 import { datagrams } from './datagrams.ts'
 import { http1 } from './http1.ts'
+import { grpc, http2 } from './http2.ts'
 import { lengthPrefixed } from './length-prefixed.ts'
 import { jsonLines, lines } from './lines.ts'
 import { msgpack } from './msgpack.ts'
@@ -9,10 +10,11 @@ import { resp } from './resp.ts'
 export type { DatagramMessages } from './datagrams.ts'
 export type { Field, Meanings, MessageFields, PlainField } from './fields.ts'
 export type { HttpMessage } from './http1.ts'
+export type { GrpcMessages, Http2Message } from './http2.ts'
 export type { LengthPrefix, LengthPrefixedMessages } from './length-prefixed.ts'
 export type { MsgpackMessages } from './msgpack.ts'
 export type { ProtobufMessages } from './protobuf.ts'
 export type { RespValue } from './resp-value.ts'
 
 /** The dissectors that come with the package, by the names under which configurations import them. */
-export const frames = { lines, jsonLines, lengthPrefixed, http1, resp, protobuf, msgpack, datagrams }
+export const frames = { lines, jsonLines, lengthPrefixed, http1, http2, grpc, resp, protobuf, msgpack, datagrams }
