@@ -23,7 +23,9 @@ class Sqlite:
         self.db = sqlite3.connect(f'{place}/db', isolation_level=None)
         self.db.execute(f'pragma journal_mode={journal}')
         self.db.execute(f'pragma synchronous={synchronous}')
-        self.db.execute('pragma wal_autocheckpoint=1')
+        if synchronous == 'OFF':
+            # Soon written to the database, with nothing synced before.
+            self.db.execute('pragma wal_autocheckpoint=1')
         self.db.execute('create table if not exists words (word text primary key, text text)')
 
     def put(self, word):

@@ -158,10 +158,7 @@ export const properties = {
   intact: always<GlobalState>(state => seenIn(state).every(({ seen }) => !('broken' in seen))),
 } as const
 
-/**
- * A system with one failure of its power. Of three nodes, two lose it, and what the third reads of all of them is looked at
- * in place of what each has.
- */
+/** A system with one failure of its power. Of three nodes, two may lose it, and the third one is asked for what they have. */
 export const systemOf = (
   store: Store,
   root: string,
@@ -170,17 +167,16 @@ export const systemOf = (
   const { look } = store
   const nodes = store.nodes(root)
   const last = Object.keys(nodes).at(-1)!
-  const isAlone = Object.keys(nodes).length === 1
   return defineSystem({
     name: store.name.replaceAll(/\W+/g, '-'),
     nodes,
-    state: isAlone && look ? node => look(node).catch(() => undefined) : jsonLines('stdout'),
+    state: jsonLines('stdout'),
     clients: {
       put: { run: (nodes, { ordinal }) => store.put(nodes, `w${ordinal}`), times: 2 },
-      ...(!isAlone && look && { look: nodes => look(nodes[last]!) }),
+      ...(look && { look: { run: nodes => look(nodes[last]!), times: 2 } }),
     },
     properties: { [property]: properties[property] },
-    faults: { power: isAlone ? 1 : 2 },
+    faults: { power: Object.keys(nodes).length === 1 ? 1 : 2 },
     disk: { model },
     overlap: 0,
   })
