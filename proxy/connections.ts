@@ -145,7 +145,7 @@ export class Connections {
 
   /** Whether `play` would send it. */
   isPlayable(from: Host, to: Host, { kind, opener, number }: PlayedSegment): boolean {
-    return kind === 'open' || this.#endOf(from, to, opener, number)?.isMuted === false
+    return kind === 'open' || this.#endOf(from, to, opener, number)?.isPlayable === true
   }
 
   #endOf(from: Host, to: Host, opener: string, number: number): End | undefined {

@@ -120,7 +120,7 @@ export class End implements Endpoint {
     this.#carry('refuse')
   }
 
-  /** Sends something from a played host, as a held message. Undefined if it could not arrive any more. */
+  /** Sends something from a played host, as a held message. Undefined if that is not possible: see `isPlayable`. */
   play({
     kind,
     bytes,
@@ -130,11 +130,19 @@ export class End implements Endpoint {
     readonly meaning: string | undefined
     readonly isRead?: boolean
   }): Message | undefined {
-    if (this.isMuted) return undefined
+    if (!this.isPlayable) return undefined
     // The meaning of the answer may depend on it.
     if (kind === 'data' && !isRead) this.framing.resume(bytes)
     this.#hold({ kind, bytes, ...(meaning !== undefined && { meaning }) })
     return this.queue.at(-1)
+  }
+
+  /**
+   * Whether what a played host sends can be the next to arrive. It cannot while the other kernel has not answered the request for the
+   * connection, as with a full backlog: the request is held to be sent again, and whoever plays the host knows nothing of it.
+   */
+  get isPlayable(): boolean {
+    return !this.isMuted && this.queue.length === 0
   }
 
   /** Delivers what the node sent to a played host. */

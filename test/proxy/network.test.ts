@@ -566,3 +566,17 @@ test.each([
   step(network)
   expect(inFlight(network)).toEqual([`n1→n2 #2 ${shown}`])
 })
+
+test('a played host sends nothing on a connection for which the other kernel has not answered', () => {
+  const network = new Network()
+  network.attachments.attachPlayed('n1', addresses[0])
+  // A kernel that drops the request, as one with a full backlog does.
+  network.attachments.attach('n2', addresses[1], { read: () => 0, write: () => {}, close: () => {} })
+  const body = { transport: 'tcp', port: 7000, opener: 'n1', number: 1, meaning: undefined } as const
+  const segment = (kind: 'open' | 'data', text: string) =>
+    ({ from: 'n1', to: 'n2', ...body, kind, bytes: Buffer.from(text) }) as const
+  network.messages.deliver(network.messages.play(segment('open', ''))!)
+  step(network)
+  expect(network.messages.isPlayable(segment('data', 'hello'))).toBe(false)
+  expect(network.messages.play(segment('data', 'hello'))).toBeUndefined()
+})
