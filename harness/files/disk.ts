@@ -14,6 +14,8 @@ export class Disk {
   readonly layers: readonly Overlay[]
   /** What a power failure may lose; undefined if none will come. */
   readonly unsynced: Unsynced | undefined
+  /** Whether its files are gone. */
+  isRemoved = false
 
   /**
    * @param covered directories to which the node may write
@@ -64,6 +66,7 @@ export class Disk {
   }
 
   remove(): void {
+    this.isRemoved = true
     rmSync(this.directory, { recursive: true, force: true })
   }
 }

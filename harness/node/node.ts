@@ -450,7 +450,7 @@ export class Node {
 
   /** Whether it can probably be rewound to that mark. */
   isThere({ has }: MarkedNode): boolean {
-    if (has.life === undefined) return true
+    if (has.life === undefined) return has.disk?.isRemoved !== true
     return (has.life === this.#life || this.#lives.isParked(has.life)) && has.life.isThere(has.mark)
   }
 

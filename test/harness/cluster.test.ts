@@ -189,3 +189,17 @@ const children = () =>
   })
 
 const readFile = (path: string) => readFileSync(path, 'utf8').trim().split(' ').filter(Boolean)
+
+test('a mark in which a node is down is lost once it was discarded, and its steps are executed in its place', async () => {
+  const program = "require('fs').writeFileSync('file', 'x'); setInterval(() => undefined, 1000)"
+  const nodes = { n: { command: ['node', '-e', program] } }
+  const cluster = clusterOf({ nodes, faults: { crash: 1 } }, {}, { rewind: true })
+  await cluster.reset()
+  await take(cluster, 'crash n')
+  const mark = (await cluster.mark())!
+  expect(mark.isLost).toBe(false)
+  await mark.discard()
+  expect(mark.isLost).toBe(true)
+  await cluster.restore(mark)
+  expect(labelsOf(cluster)).toEqual(['restart n'])
+})
