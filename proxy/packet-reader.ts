@@ -37,7 +37,7 @@ export interface NotCarried {
   readonly from: string
   /**
    * `urgent`: sent with MSG_OOB, arrives like any other byte. `other`: a protocol other than TCP, UDP and
-   * that of `ping`.
+   * ICMP.
    */
   readonly what: 'broadcast' | 'multicast' | 'urgent' | 'other'
 }

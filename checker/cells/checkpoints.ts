@@ -34,8 +34,8 @@ const filesMsMin = 200
 /** Assumed least time of restoring a state before it was measured, in milliseconds. */
 const restoreMsMin = 20
 /**
- * A state is saved when it is first requested if the way to it takes so many times as long as restoring it: then saving
- * in vain costs little. Otherwise it is saved once the time that was lost without is so many times that of restoring it.
+ * A state is saved at its first request if executing the way to it takes this many times as long as restoring it: then
+ * saving in vain costs little. Any other is saved once executing its way again has cost that many times a restore.
  */
 const savedAtOnceFrom = 20
 const savedAfterLoss = 2

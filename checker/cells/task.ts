@@ -113,8 +113,8 @@ export interface ToLive {
   readonly begin: number
   readonly end: WalkEnd
   /**
-   * Steps until each of the properties had held, from the beginning of these walks or, if a walk to the end of all calls came
-   * before them, from that of it.
+   * Steps until each of the properties had held, from the beginning of these walks, or of the walk to the end of all calls
+   * that came before them.
    */
   readonly steps: number
   /** Whether the system bounded how long messages were in flight. */

@@ -111,7 +111,7 @@ class Pauses {
     }
     this.#timersLeft -= 1
     if (own) this.#leftMs -= own.afterMs ?? 0
-    // Where clocks go together, those of others come first.
+    // Where clocks go together, an earlier timer of another node fires first.
     return own ?? timers[0]
   }
 }

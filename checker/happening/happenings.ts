@@ -73,7 +73,7 @@ interface Row<Said> {
   readonly label: (said: Said) => string
   /** The same for people; the label if absent. */
   readonly sentence?: (said: Said) => string
-  /** The nodes of which it speaks; its `node` if absent. */
+  /** The nodes that it names; its `node` if absent. */
   readonly names?: (said: Said) => readonly string[]
   /** What it says, where that is plain; in the order of a script. */
   readonly takes?: { readonly [Name in keyof Said]: Value }
@@ -268,7 +268,7 @@ export const startsNode = (happening: AnyHappening): boolean => resolved(rowOf(h
 export const nodeOf = (happening: AnyHappening): string | undefined =>
   'node' in happening ? happening.node : undefined
 
-/** The names of all nodes of which it speaks. */
+/** The nodes that a happening names. */
 export const namesIn = (happening: AnyHappening): readonly string[] => {
   const node = nodeOf(happening)
   return rowOf(happening).names?.(happening) ?? (node === undefined ? [] : [node])

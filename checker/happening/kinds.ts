@@ -26,7 +26,7 @@ interface Kind {
   readonly glyph: readonly Stroke[]
   readonly role: Role
   /**
-   * First words of the labels of such steps: those of searches, and those of timed runs. The labels of messages, timers
+   * First words of the labels of such steps, in searches and in timed runs. The labels of messages, timers
    * and overlaps are read by their form instead.
    */
   readonly words?: readonly string[]

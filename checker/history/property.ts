@@ -54,7 +54,7 @@ export const contradictoryPart = <State>(
 }
 
 /**
- * Limit of one search among many. It is smaller than that of a single search, so that all of them together stay fast.
+ * Limit on the tries of one search among many. A single search may try more; many together would take too long.
  */
 const triesMax = (operations: number) => 2_000 + 20 * operations
 

@@ -9,9 +9,9 @@ export const propertySight = {
   wasFalse: (property: string) => `${property} was false`,
   /** It held after it had been false. */
   again: (property: string) => `${property} held again`,
-  /** The same where a node that had been up meanwhile was down. */
+  /** It held again while a node was down that had been up when it was false. */
   againAfterEnd: (property: string) => `${property} held again after the end of a node`,
-  /** The same where this node was such a one. */
+  /** The same, with the name of that node. */
   againAfterEndOf: (property: string, node: string) => `${property} held again after the end of ${node}`,
   /** Something that a property read was present, that is, neither undefined, null nor empty. */
   found: (property: string, path: string) => `${property} found ${path}`,

@@ -145,7 +145,7 @@ export interface RecordedMessage {
   readonly to: string
   /** The n-th message from `from` to `to`, counted from 1. */
   readonly ordinal: number
-  /** The same label as that of the choice which delivers it. */
+  /** The label of the choice that delivers it. */
   readonly label: string
   /** `data`, `open`, `close` and so on, in the network's words; empty in an older trace. */
   readonly kind: string

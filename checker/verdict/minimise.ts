@@ -322,7 +322,7 @@ interface Failed {
   readonly skipped: ReadonlySet<number>
 }
 
-/** Whether these labels are those of a candidate without some that were skipped in it. */
+/** Whether these labels are a failed candidate's, less some that its execution skipped: it would fail again. */
 const comesToTheSame = (labels: readonly string[], { labels: all, skipped }: Failed): boolean => {
   let matched = 0
   for (const [place, label] of all.entries()) {

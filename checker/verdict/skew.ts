@@ -40,7 +40,7 @@ export const leastSkewMs = async (
   return least
 }
 
-/** Whether an execution, or one like it in a usual network with clocks as those of usual machines, has such a violation. */
+/** Whether the violation also occurs where the network is as fast, and clocks as close, as usual ones. */
 export const isMetAsUsual = async (
   cells: Cells,
   { schedule, delayMs, skewMs }: Pick<TaskOutcome, 'schedule' | 'delayMs' | 'skewMs'>,

@@ -1,6 +1,6 @@
 import { countingSignals } from '../../harness/hold/turns/interruption.ts'
 
-/** Does some work that the user can interrupt. Its signal is then aborted. */
+/** Runs work whose signal is aborted by SIGINT, SIGTERM or SIGHUP. */
 export const whileUninterrupted = <Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> => {
   const interrupt = new AbortController()
   return countingSignals(

@@ -84,7 +84,7 @@ const reasonIn = (report: Buffer): string => {
 }
 
 const starterPlace = 3
-/** Unused descriptors between the starter's and that of its report. */
+/** Unused descriptors between the starter's and the one to which it reports. */
 const unused = ['ignore', 'ignore', 'ignore', 'ignore'] as const
 
 /** The limit on a turn, which the tool sets itself (RLIMIT_RTTIME), must not be passed on. */

@@ -54,7 +54,7 @@ export const notReady = (node: Node, awaited: readonly string[]): Finding =>
 /**
  * What a node that is not ready does, or waits for.
  *
- * @param awaited the places of which it waits for an answer
+ * @param awaited the addresses from which it waits for an answer
  */
 export const describeNotReady = (node: Node, awaited: readonly string[]): string => {
   const does = awaited.length === 0 ? 'is idle' : `waits for ${awaited.join(' and ')}`

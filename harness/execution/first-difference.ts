@@ -33,7 +33,7 @@ export interface DescribedCall {
  * The first difference between two executions of one schedule: in the first step with a difference, the thread whose
  * first differing call came earliest in the first execution. Undefined if all calls of all steps are equal.
  *
- * @param from the first step to compare: the start of a rewound life makes other calls than that of a new one
+ * @param from the first step to compare: a rewound life makes other calls in its start than a new one
  */
 export const firstDifference = (one: RecordedCalls, other: RecordedCalls, from = 0): CallDifference | undefined =>
   firstBy(isSame, one, other, from)

@@ -290,7 +290,7 @@ export class Stage {
     }
   }
 
-  /** How many earlier states properties have asked for so far. */
+  /** Longest history, in states, that a property has read so far. */
   get pastAsked(): number {
     return this.#asked.past
   }

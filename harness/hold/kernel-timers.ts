@@ -262,7 +262,7 @@ const absoluteFlag = 1
 const CLOCK_PROCESS_CPUTIME_ID = 2
 const CLOCK_THREAD_CPUTIME_ID = 3
 
-/** Clocks of other processes and threads are negative: those of CPU time, but for devices that keep time, of which no timer can be made. */
+/** Negative clocks are CPU time of other processes and threads, or devices that keep time, for which no timer can be made. */
 const isOfCpuTime = (clock: number): boolean =>
   clock < 0 || clock === CLOCK_PROCESS_CPUTIME_ID || clock === CLOCK_THREAD_CPUTIME_ID
 

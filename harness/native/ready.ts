@@ -9,7 +9,7 @@ const startMsMax = 60_000
 const pollMs = 20
 
 /**
- * These nodes, each after those of them that must be ready before it is started.
+ * The nodes in an order in which each comes after the nodes that must be ready before it starts.
  *
  * @param names of the nodes to start
  */

@@ -401,7 +401,7 @@ export class Node {
   }
 
   /**
-   * Marks its present, quiescent state, unless it still has that of its last mark. It must settle again afterwards.
+   * Marks its present, quiescent state, unless nothing has happened since its last mark. It must settle afterwards.
    *
    * @throws CannotRewind
    */

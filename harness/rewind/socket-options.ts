@@ -56,7 +56,7 @@ export const closeWithoutWaiting = (fd: number): void => {
   if (isOn !== 0 && seconds > 0) setsockopt(fd, SOL_SOCKET, linger, Buffer.alloc(8), 8)
 }
 
-/** struct tcp_info. In that of a listener, these fields are the number of waiting connections, and its maximum. */
+/** struct tcp_info. For a listener, these fields are the number of waiting connections, and its maximum. */
 const TCP_INFO = 11
 const [waitingOffset, backlogOffset] = [24, 28]
 

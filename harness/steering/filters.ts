@@ -44,7 +44,7 @@ interface Coming {
   readonly filters: readonly Filter[]
 }
 
-/** The filters of a run: those of each round of prediction are on until those of the next one are. */
+/** The filters of a run: each round of prediction replaces the filters of the round before. */
 export class Filters {
   readonly #onGivenUp: (filter: Filter) => void
   #coming: readonly Coming[] = []

@@ -39,7 +39,7 @@ export const wayOf = ({ sent: { stream, from, to } }: Flying): string => stream?
 export const isHeld = ({ held }: Pick<Point, 'held'>, message: Flying): boolean =>
   held.length > 0 && held.includes(wayOf(message))
 
-/** The same for states that are the same: its nodes, its messages in any order but that of their streams, its faults. */
+/** Equal for equal states: the nodes, the messages (ordered within their streams only), the spent faults. */
 export const keyOfPoint = (point: Pick<Point, 'locals' | 'inFlight' | 'held' | 'spent'>): number => {
   const { locals, inFlight, spent } = point
   let [high, low] = [spent, spent]

@@ -131,7 +131,7 @@ const writeRemaining = ({ process }: HeldThread, address: number, wait: LimitedW
   process.memory.write(address, timespec(Math.floor(left / second), left % second))
 }
 
-/** Without a time-out, a signal that is waited for may still be that of a timer. */
+/** A wait for a signal without a time-out is one for a timer, too, if a timer sends that signal. */
 const waitForSignal = (thread: HeldThread, registers: Registers): Continuation | number | undefined => {
   if (registers.get('rdx') !== 0) return beginWait(thread, registers, waitKinds.rt_sigtimedwait!)
   thread.atExit = after => {

@@ -6,7 +6,7 @@ import type { HeldThread } from '../held/held-node.ts'
 import { injecting } from './inject.ts'
 
 /**
- * A node whose first process ends, as that of a program that makes itself a daemon, lives on with its other processes.
+ * A node whose first process ends lives on with its other processes: a program that makes itself a daemon does so.
  * The kernel would end them all, because the first process is the first of a pid namespace. So it executes this program
  * in place of its end: like a machine's init, it waits for the end of processes without a parent, and ends after the
  * last of them. It is a process like any other to the tool, held and rewound.
