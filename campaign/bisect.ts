@@ -13,7 +13,7 @@ export interface Judgement {
   readonly why: string
 }
 
-export interface Tried extends Judgement {
+export interface TriedCommit extends Judgement {
   readonly commit: string
 }
 
@@ -23,7 +23,7 @@ export interface Bisected {
   /** The commits of which one is the first bad one. */
   readonly candidates: readonly string[]
   /** In the order in which they were judged. */
-  readonly tried: readonly Tried[]
+  readonly tried: readonly TriedCommit[]
 }
 
 export interface BisectOptions {
@@ -32,7 +32,7 @@ export interface BisectOptions {
   readonly signal: AbortSignal
   /** Judges the commit that is checked out in a directory. */
   readonly judge: (directory: string, commit: string) => Promise<Judgement>
-  readonly onTried?: ((tried: Tried) => void) | undefined
+  readonly onTried?: ((tried: TriedCommit) => void) | undefined
 }
 
 /**
@@ -76,7 +76,7 @@ const commitOf = async (repository: string, revision: string): Promise<string> =
 class Search {
   readonly #worktree: string
   readonly #options: BisectOptions
-  readonly #tried: Tried[] = []
+  readonly #tried: TriedCommit[] = []
 
   constructor(worktree: string, options: BisectOptions) {
     this.#worktree = worktree
@@ -117,7 +117,7 @@ class Search {
     await git(this.#worktree, 'clean', '--quiet', '-fd')
   }
 
-  async #judge(commit: string): Promise<Tried> {
+  async #judge(commit: string): Promise<TriedCommit> {
     this.#options.signal.throwIfAborted()
     const tried = { commit, ...(await this.#options.judge(this.#worktree, commit)) }
     this.#options.signal.throwIfAborted()
@@ -142,7 +142,7 @@ class Search {
 const candidatesIn = (said: string): string[] => said.match(/^[0-9a-f]{40,}$/gm) ?? []
 
 /** The path that a present file had at a commit: the same one, or the one from which git finds that it was renamed. */
-export const pathAt = async (repository: string, path: string, commit: string): Promise<string | undefined> => {
+export const pathAtCommit = async (repository: string, path: string, commit: string): Promise<string | undefined> => {
   const files = (await git(repository, 'ls-tree', '-r', '-z', '--name-only', commit)).split('\0')
   if (files.includes(path)) return path
   const changes = (await git(repository, 'diff', '--name-status', '--find-renames', '-z', commit, 'HEAD')).split('\0')

@@ -22,7 +22,7 @@ import { version } from './command/package.ts'
 import { print } from './command/print.ts'
 import { showProgress, statusLine } from './command/progress.ts'
 import { duration, pace, port, steerings, timerMsMax, wholeNumber, wholeNumberAboveZero } from './command/values.ts'
-import { askForPrograms, programsOf } from './config/ask-programs.ts'
+import { askForPrograms, programOptions } from './config/ask-programs.ts'
 import { findConfig } from './config/find-config.ts'
 import type { AskedProgram } from './config/first-config.ts'
 import { initFromCompose, initFromPrograms } from './config/init.ts'
@@ -351,7 +351,7 @@ export const program = (done: (code: number) => void) => {
     .option(
       '--node <name[:ports]=command>',
       "a process, such as 'web:8080=node web.js'; repeat it for each",
-      programsOf,
+      programOptions,
     )
     .option('--json', 'prints one JSON object as the last line')
     .action(async (compose: string | undefined, { node: programs, json }: InitArguments) => {
@@ -382,8 +382,8 @@ export const program = (done: (code: number) => void) => {
     .option('--json', 'prints one JSON object as the last line')
     .action(async (command: string[], { fix, json, program }: { fix?: boolean; json?: boolean; program?: boolean }) => {
       if (program) {
-        const { callsOf, describeCalls } = await import('./doctor/program-calls.ts')
-        const found = await callsOf(command)
+        const { callsOfProgram, describeCalls } = await import('./doctor/program-calls.ts')
+        const found = await callsOfProgram(command)
         print(json ? JSON.stringify(found) : describeCalls(found))
         return done(exitCode.held)
       }

@@ -11,7 +11,7 @@ import type { TriedByHand } from './check/try.ts'
 import { type ErrorCode, errorCodes } from './command/exit-code.ts'
 import type { ProgramCalls } from './doctor/program-calls.ts'
 import { way } from './emulate/asked.ts'
-import type { Running } from './emulate/control.ts'
+import type { RunState } from './emulate/control.ts'
 import type { Quantiles, RunSummary } from './emulate/summary.ts'
 import type { BisectedSchedule } from './schedules/bisect.ts'
 import type { Confirmed } from './schedules/confirm-schedule.ts'
@@ -493,7 +493,7 @@ const verified = z.strictObject({
   notes: z.array(z.string()),
 }) as z.ZodType<Verified>
 
-const running: z.ZodType<Running> = z.strictObject({
+const running: z.ZodType<RunState> = z.strictObject({
   system: z.string(),
   directory: z.string(),
   elapsedMs: amount,

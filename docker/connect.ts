@@ -1,5 +1,5 @@
 import type Docker from 'dockerode'
-import { EngineLacks, reasonOf } from './error.ts'
+import { EngineLacks, engineReasonOf } from './error.ts'
 
 /**
  * The engine that DOCKER_HOST names, or else this machine's own.
@@ -24,7 +24,7 @@ export const connect = async (): Promise<Docker> => {
 const explain = (error: NodeJS.ErrnoException): string => {
   if (error.code === 'EACCES') return 'this user may not speak with the Docker engine'
   if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') return 'no Docker engine answers'
-  return `the Docker engine cannot be reached (${reasonOf(error)})`
+  return `the Docker engine cannot be reached (${engineReasonOf(error)})`
 }
 
 const remedyOf = (error: unknown): string =>

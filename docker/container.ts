@@ -16,8 +16,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type Docker from 'dockerode'
 import { Output } from '../harness/files/output.ts'
 import { libc } from '../linux/libc.ts'
-import { EngineLacks, reasonOf } from './error.ts'
-import { goOn } from './gate.ts'
+import { EngineLacks, engineReasonOf } from './error.ts'
+import { openingMessage } from './gate.ts'
 
 const mkfifo = libc.func('int mkfifo(const char *path, unsigned int mode)')
 
@@ -88,14 +88,14 @@ export const startContainer = async (
       pid,
       stdout,
       stderr,
-      letIn: program => void writeSync(gateEnd, goOn(program)),
+      letIn: program => void writeSync(gateEnd, openingMessage(program)),
       exitCode: async () => (await container.wait()).StatusCode,
       leave,
     }
   } catch (error) {
     leave()
     if (error instanceof EngineLacks) throw error
-    throw new EngineLacks(`the Docker engine cannot run ${options.Image}: ${reasonOf(error)}`, { cause: error })
+    throw new EngineLacks(`the Docker engine cannot run ${options.Image}: ${engineReasonOf(error)}`, { cause: error })
   }
 }
 

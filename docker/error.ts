@@ -4,10 +4,10 @@ export class EngineLacks extends Error {
 }
 
 /** The HTTP status of an engine's refusal. */
-export const statusOf = (error: unknown): number | undefined => (error as { statusCode?: number }).statusCode
+export const httpStatusOf = (error: unknown): number | undefined => (error as { statusCode?: number }).statusCode
 
 /** The engine's own message, without the client's additions. */
-export const reasonOf = (error: unknown): string => {
+export const engineReasonOf = (error: unknown): string => {
   const { json, message } = error as { json?: { message?: string }; message?: string }
   return json?.message ?? message ?? String(error)
 }

@@ -6,7 +6,7 @@ import { machineCode, staticProgram } from '../linux/static-program.ts'
 const pathMax = 4096
 
 /** The message to its FIFO that lets the program start. */
-export const goOn = (program: string): Buffer => {
+export const openingMessage = (program: string): Buffer => {
   const message = Buffer.from(`${program}\0`)
   if (message.length > pathMax) throw new Error(`a path of ${message.length} bytes: ${program}`)
   return message

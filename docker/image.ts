@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type Docker from 'dockerode'
 import { ConfigError, type ResolvedNode } from '../harness/config/config.ts'
-import { reasonOf, statusOf } from './error.ts'
+import { engineReasonOf, httpStatusOf } from './error.ts'
 
 /** What an image says about its containers. */
 export interface Image {
@@ -28,7 +28,7 @@ export const findImage = async (docker: Docker, node: ResolvedNode, onPull: OnPu
   try {
     return await inspect(docker, node)
   } catch (error) {
-    if (statusOf(error) !== 404 || pull === 'always') throw error
+    if (httpStatusOf(error) !== 404 || pull === 'always') throw error
     if (pull === 'missing') {
       await pullImage(docker, node, onPull)
       return inspect(docker, node)
@@ -63,7 +63,7 @@ const pullImage = async (docker: Docker, node: ResolvedNode, onPull: OnPull): Pr
       ),
     )
   } catch (error) {
-    throw wrong(node, `"${name}" cannot be pulled: ${reasonOf(error)}`)
+    throw wrong(node, `"${name}" cannot be pulled: ${engineReasonOf(error)}`)
   }
 }
 

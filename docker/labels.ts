@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import type Docker from 'dockerode'
 import { identity } from '../harness/files/run-directory.ts'
-import { statusOf } from './error.ts'
+import { httpStatusOf } from './error.ts'
 
 /** Labels of one engine's containers: which process made them, and where its id is valid. */
 export type Labels = Readonly<Record<string, string>>
@@ -47,6 +47,6 @@ const remove = async (docker: Docker, id: string): Promise<void> => {
   try {
     await docker.getContainer(id).remove({ force: true, v: true })
   } catch (error) {
-    if (![goneAlready, beingRemoved].includes(statusOf(error) ?? 0)) throw error
+    if (![goneAlready, beingRemoved].includes(httpStatusOf(error) ?? 0)) throw error
   }
 }

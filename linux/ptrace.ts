@@ -91,7 +91,7 @@ const peekedSignals = Buffer.alloc(peeked * 128)
 const peekSignals = libc.func('ptrace', 'long', ['long', 'int', 'void *', 'void *'])
 
 /** Numbers of the signals pending for a stopped thread alone, in order. */
-export const pendingOf = (tid: number): number[] => {
+export const pendingSignalsOf = (tid: number): number[] => {
   const count = Number(peekSignals(request.peekSignals, tid, peekArguments, peekedSignals))
   return Array.from({ length: Math.max(0, count) }, (_, index) => peekedSignals.readInt32LE(index * 128))
 }

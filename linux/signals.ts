@@ -2,7 +2,7 @@ import { readKernelFile } from './kernel-file.ts'
 
 const signalsMax = 64
 
-export const statusOf = (pid: number): string => readKernelFile(`/proc/${pid}/status`)
+export const procStatusOf = (pid: number): string => readKernelFile(`/proc/${pid}/status`)
 
 /**
  * Signals that a process ignores or catches, and lines that show which are pending.
@@ -20,7 +20,7 @@ export const pendingSignals = (pid: number, tid: number): ReadonlySet<number> =>
 
 const linesOf = (tid: number, name: string): Iterable<RegExpExecArray> => {
   try {
-    return statusOf(tid).matchAll(new RegExp(`^${name}:\\s*([0-9a-f]+)$`, 'gm'))
+    return procStatusOf(tid).matchAll(new RegExp(`^${name}:\\s*([0-9a-f]+)$`, 'gm'))
   } catch {
     // It has ended.
     return []
@@ -51,4 +51,6 @@ export const polite: ReadonlySet<number> = new Set([1, 2, 13, 15])
  * container it would be first too, and only faults would end it, because it would not be traced.
  */
 export const endsFirst = (pid: number, signal: number, isContainer: boolean): boolean =>
-  !harmless.has(signal) && (!isContainer || faults.has(signal)) && !signalsIn(statusOf(pid)).treated.includes(signal)
+  !harmless.has(signal) &&
+  (!isContainer || faults.has(signal)) &&
+  !signalsIn(procStatusOf(pid)).treated.includes(signal)

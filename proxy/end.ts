@@ -1,5 +1,5 @@
 import type { Endpoint, PeersSee } from './endpoint.ts'
-import { type Carried, type Framing, type Pending, partOf } from './framing.ts'
+import { type Carried, type Framing, framesOf, type Pending } from './framing.ts'
 import { endKey, type Host } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
@@ -82,7 +82,7 @@ export class End implements Endpoint {
   }
 
   /** The node sent something. */
-  arrive({ entered, answer, data, end }: tcp.Arrival): void {
+  arrive({ entered, answer, data, end }: tcp.SegmentArrival): void {
     this.other.#release(entered)
     if (answer) this.#carry(answer)
     if (data || end) this.hasSpoken = true
@@ -109,7 +109,7 @@ export class End implements Endpoint {
   divide(count: number): readonly [Message, Message] {
     const message = this.queue.shift()!
     const { labelOf } = this.#counters
-    const parts = [partOf(message, [0, count], labelOf), partOf(message, [count], labelOf)] as const
+    const parts = [framesOf(message, [0, count], labelOf), framesOf(message, [count], labelOf)] as const
     this.queue.unshift(...parts)
     return parts
   }

@@ -1,4 +1,4 @@
-import type { Arrival, Side } from './tcp.ts'
+import type { SegmentArrival, Side } from './tcp.ts'
 
 /**
  * What a node's peers learn when it goes down. `reset`: the peer of each open connection gets a held `abort`.
@@ -12,7 +12,7 @@ export interface Endpoint {
   /** Undefined if the kernel knows nothing of the connection. */
   readonly side: Side | undefined
   /** The node sent something on the connection. */
-  arrive(arrival: Arrival): void
+  arrive(arrival: SegmentArrival): void
   /** The node went down. */
   lose(peersSee: PeersSee): void
 }

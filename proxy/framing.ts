@@ -119,7 +119,7 @@ const together = (frames: readonly Frame[], bytesMax: number): Frame[][] => {
 }
 
 /** A part of a message, by its frames. */
-export const partOf = (
+export const framesOf = (
   message: Message,
   [from, to]: readonly [from: number, to?: number],
   labelOf: LabelOf,

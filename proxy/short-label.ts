@@ -65,7 +65,7 @@ export const labelBy = <Message>(
 const kindFields = ['type', 'kind', 'method', 'op', 'cmd', 'command', 'event', 'action']
 
 /** A structured value as a label: `vote term=2 entries=[3]`. */
-export const describe = (value: unknown): string => {
+export const describeValue = (value: unknown): string => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return labelOrQuotes(describeField(value))
   const entries = Object.entries(value)
   const kind = entries.find(([key, field]) => kindFields.includes(key) && typeof field === 'string')
@@ -78,7 +78,7 @@ const labelOrQuotes = (text: string): string => shortLabel(text) || '""'
 
 /** The same, with the items of a list: `[0, 7, put, …]`. */
 export const describeItems = (value: unknown): string => {
-  if (!Array.isArray(value)) return describe(value)
+  if (!Array.isArray(value)) return describeValue(value)
   const items = value.slice(0, itemsMax).map(describeField)
   return shortLabel(`[${[...items, ...(value.length > itemsMax ? ['…'] : [])].join(', ')}]`)
 }

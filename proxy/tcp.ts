@@ -71,7 +71,7 @@ export interface Wire {
 }
 
 /** The meaning of a segment from the node. */
-export interface Arrival {
+export interface SegmentArrival {
   /** The node's answer to our SYN. */
   readonly answer?: 'accept' | 'refuse'
   /** The next bytes, as a view of the segment: copy it to keep it. */
@@ -89,7 +89,7 @@ const unscaledWindowMax = 0xffff
 /** For an MTU of 65,535. */
 const segmentLengthMax = 65_495
 const nothing = Buffer.alloc(0)
-const noArrival: Arrival = { entered: 0 }
+const noArrival: SegmentArrival = { entered: 0 }
 
 /** A copy with the same numbers. Buffers are shared, because they are never changed. */
 export const copySide = (side: Side): Side => ({ ...side, outgoing: [...side.outgoing] })
@@ -243,13 +243,13 @@ export const isOf = ({ node, nodePort, peer, peerPort }: Side, segment: Segment)
 export const isAnother = (side: Side, syn: Segment): boolean => ((syn.sequence + 1) | 0) !== (side.receiveNext | 0)
 
 /** The node's kernel has forgotten the connection silently. */
-export const forgotten = (side: Side): Arrival => {
+export const forgotten = (side: Side): SegmentArrival => {
   side.state = 'over'
   return { end: 'abort', entered: 0 }
 }
 
 /** Receives a segment from the node. */
-export const receive = (side: Side, segment: Segment, wire: Wire): Arrival => {
+export const receive = (side: Side, segment: Segment, wire: Wire): SegmentArrival => {
   if (segment.flags & flag.RST) return reset(side)
   if (segment.flags & flag.SYN) return synchronize(side, segment, wire)
   if (side.state === 'asked' || side.state === 'asking') return noArrival
@@ -301,13 +301,13 @@ const terms = (syn: Segment) => ({
   segmentLengthMax: Math.min(segmentLengthMax, syn.mss || 536),
 })
 
-const reset = (side: Side): Arrival => {
+const reset = (side: Side): SegmentArrival => {
   if (side.state !== 'asking') return forgotten(side)
   side.state = 'over'
   return { answer: 'refuse', entered: 0 }
 }
 
-const synchronize = (side: Side, segment: Segment, wire: Wire): Arrival => {
+const synchronize = (side: Side, segment: Segment, wire: Wire): SegmentArrival => {
   if (side.state === 'asking' && segment.flags & flag.ACK) {
     Object.assign(side, terms(segment))
     side.state = 'open'

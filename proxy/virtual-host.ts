@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream'
 import { formatAddress } from '../linux/address.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Arrival, Side, Wire } from './tcp.ts'
+import type { SegmentArrival, Side, Wire } from './tcp.ts'
 import * as tcp from './tcp.ts'
 
 /** A UDP datagram from a node to a virtual host. */
@@ -55,7 +55,7 @@ export class VirtualSocket extends Duplex implements Endpoint {
   }
 
   /** The network calls it with what the node sent on this connection. */
-  arrive({ answer, data, end, entered }: Arrival): void {
+  arrive({ answer, data, end, entered }: SegmentArrival): void {
     if (entered > 0 && tcp.waiting(this.side) === 0) this.#entered()
     if (answer === 'accept') this.emit('connect')
     if (answer === 'refuse') this.destroy(this.#error('connect', 'ECONNREFUSED'))

@@ -14,7 +14,7 @@ export class TopologyError extends Error {
 }
 
 /** The first ten problems, and how many more there are. */
-export const shortened = (problems: readonly string[]): string[] => {
+export const firstProblems = (problems: readonly string[]): string[] => {
   const more = problems.length - problemsShown
   return more > 0 ? [...problems.slice(0, problemsShown), `and ${more} more`] : [...problems]
 }

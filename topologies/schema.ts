@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { crossProblem } from './cross.ts'
-import { shortened, TopologyError } from './error.ts'
+import { firstProblems, TopologyError } from './error.ts'
 import { milliseconds as millisecondsOf, pipeShape as shapeOfPipe, type Wording } from './pipe-shape.ts'
 import { linkClasses, type Pipe, roles, type Topology } from './topology.ts'
 
@@ -81,7 +81,7 @@ export const checkBy = <T>(schema: z.ZodType<T>, value: unknown): T => {
   const problems = error.issues.map(({ path, message }) =>
     path.length === 0 ? message : `${z.core.toDotPath(path)}: ${message}`,
   )
-  throw new TopologyError(shortened(problems))
+  throw new TopologyError(firstProblems(problems))
 }
 
 const show = (value: unknown): string => {

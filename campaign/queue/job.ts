@@ -32,7 +32,7 @@ export type JobAnswer =
   | { readonly failure: unknown }
 
 /** Encodes answers as text for a queue. Outcomes contain maps, and compress well because labels repeat. */
-export const encode = (answers: readonly JobAnswer[]): string =>
+export const encodeAnswers = (answers: readonly JobAnswer[]): string =>
   gzipSync(serialize(answers), { level: 1 }).toString('base64')
 
-export const decode = (text: string): JobAnswer[] => deserialize(gunzipSync(Buffer.from(text, 'base64')))
+export const decodeAnswers = (text: string): JobAnswer[] => deserialize(gunzipSync(Buffer.from(text, 'base64')))

@@ -4,7 +4,7 @@ import { Queue, QueueEvents } from 'bullmq'
 import { Redis } from 'ioredis'
 import { announce, heartbeatMs, type Offered, queueOf, reports, withdraw } from './campaigns.ts'
 import { GivenUp, type QueueEngine } from './engine.ts'
-import { decode, type Job, type JobAnswer } from './job.ts'
+import { decodeAnswers, type Job, type JobAnswer } from './job.ts'
 import { redisConnectionOf } from './redis.ts'
 
 export interface RedisEngineOptions {
@@ -134,7 +134,7 @@ export class RedisEngine implements QueueEngine {
     const isDone = found.finishedOn !== undefined && found.finishedOn !== null
     if (!isDone || !this.#pending.delete(id)) return
     // A job that failed at first and was done later still has the reason of its failure.
-    if (typeof found.returnvalue === 'string') pending.resolve(decode(found.returnvalue))
+    if (typeof found.returnvalue === 'string') pending.resolve(decodeAnswers(found.returnvalue))
     else pending.reject(new GivenUp(`a job was given up after it was begun three times: ${found.failedReason}`))
     await found.remove()
   }

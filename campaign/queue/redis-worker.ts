@@ -3,7 +3,7 @@ import { Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { campaigns, differenceIn, heartbeatMs, type ListedCampaign, queueOf, report, sweep } from './campaigns.ts'
 import type { Performers } from './engine.ts'
-import { encode, type Job } from './job.ts'
+import { encodeAnswers, type Job } from './job.ts'
 import { redisConnectionOf } from './redis.ts'
 
 export interface RedisWorkerOptions {
@@ -84,7 +84,7 @@ export const workFor = async ({ url, performers, programsOf, signal, onLine }: R
       async ({ data }) => {
         const answers = await performers.perform({ ...data, campaign: campaign.id })
         here.done += 1
-        return encode(answers)
+        return encodeAnswers(answers)
       },
       {
         connection: redisConnectionOf(url),

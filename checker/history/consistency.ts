@@ -1,4 +1,4 @@
-import { keyOf, type Model, withKeys } from './model.ts'
+import { type Model, operationKeyOf, withKeys } from './model.ts'
 import { groupBy, type Operation } from './operation.ts'
 import { findOrder, isFound, type Order } from './order.ts'
 
@@ -18,7 +18,7 @@ export interface Consistency {
  */
 export const linearizability: Consistency = {
   where: 'each between its invocation and its return',
-  parts: history => [...groupBy(history, keyOf).values()],
+  parts: history => [...groupBy(history, operationKeyOf).values()],
   order: (part, model, limit) => findOrder([part], model, limit),
 }
 
@@ -30,7 +30,7 @@ export const sequentialConsistency: Consistency = {
   where: 'those of each process in its order',
   parts: history => [history],
   order: (part, model, limit) => {
-    const keys = groupBy(part, keyOf)
+    const keys = groupBy(part, operationKeyOf)
     // A linearizable history is sequentially consistent too. Most histories are, and linearizability is checked much
     // faster, because it is local.
     const orders = [...keys.values()].map(ofKey => findOrder([ofKey], model, limit))

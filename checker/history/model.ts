@@ -51,10 +51,10 @@ export const withKeys = <State>(
   ...model,
   initial: Object.fromEntries(keys.map(key => [key, model.initial])),
   step: (states, operation) => {
-    const key = keyOf(operation)
+    const key = operationKeyOf(operation)
     const next = model.step(states[key]!, operation)
     return next && { state: { ...states, [key]: next.state } }
   },
 })
 
-export const keyOf = ({ key }: Operation): string => key ?? ''
+export const operationKeyOf = ({ key }: Operation): string => key ?? ''

@@ -15,7 +15,7 @@ export const programOf = (text: string): AskedProgram => {
 }
 
 /** Parses an option that may be repeated: each use adds a program. */
-export const programsOf = (text: string, before: readonly AskedProgram[] = []): AskedProgram[] => [
+export const programOptions = (text: string, before: readonly AskedProgram[] = []): AskedProgram[] => [
   ...before,
   programOf(text),
 ]

@@ -22,7 +22,7 @@ export interface ProgramCalls {
 const stepsMax = 20
 
 /** Runs a program alone, held, and fires its timers. */
-export const callsOf = async (command: readonly string[]): Promise<ProgramCalls> => {
+export const callsOfProgram = async (command: readonly string[]): Promise<ProgramCalls> => {
   if (command.length === 0) throw new UsageError('--program needs a program: lastnail doctor --program -- COMMAND')
   requireAbilities()
   const directory = process.cwd()

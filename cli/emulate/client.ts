@@ -7,29 +7,29 @@ import { runDirectories } from '../../harness/files/run-directory.ts'
 import type { LinkChange } from '../../harness/timed/links.ts'
 import type { Happening, WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
-import { type Control, type ControlFile, controlFile, type Running } from './control.ts'
+import { type Control, type ControlFile, controlFile, type RunState } from './control.ts'
 
 /** What may be asked of one node: `join`, `stop`, `kill` and others, as `lastnail control --help` explains them. */
-type NodeActions = Readonly<Record<NodeVerb, (node: string) => Promise<Running>>>
+type NodeActions = Readonly<Record<NodeVerb, (node: string) => Promise<RunState>>>
 
 /** Queries and actions on a system that `lastnail emulate` runs. */
 export interface Controller extends NodeActions {
-  list(): Promise<Running>
+  list(): Promise<RunState>
   /** In the text format of Prometheus. */
   metrics(): Promise<string>
-  act(action: Happening): Promise<Running>
+  act(action: Happening): Promise<RunState>
   /** Runs a program in a node's namespaces. */
   exec(node: string, command: readonly string[]): Promise<ExecResult>
   /** Resets the connections between two nodes. */
-  reset(node: string, peer: string): Promise<Running>
-  partition(...groups: readonly (readonly string[])[]): Promise<Running>
-  heal(): Promise<Running>
+  reset(node: string, peer: string): Promise<RunState>
+  partition(...groups: readonly (readonly string[])[]): Promise<RunState>
+  heal(): Promise<RunState>
   /** Sets all of them at once. */
-  set(...ways: readonly WaySetting[]): Promise<Running>
+  set(...ways: readonly WaySetting[]): Promise<RunState>
   /** Changes a link of the topology, in both directions. */
-  link(change: LinkChange): Promise<Running>
+  link(change: LinkChange): Promise<RunState>
   /** Adds a pipe from one node to another, and with `both` also back. */
-  impair(from: string, to: string, pipe: Partial<PipeSettings> | null, both?: boolean): Promise<Running>
+  impair(from: string, to: string, pipe: Partial<PipeSettings> | null, both?: boolean): Promise<RunState>
 }
 
 /**
@@ -56,7 +56,7 @@ export const control = (which?: Control | string): Controller => {
     if (answer.statusCode === 200) return text
     throw new UsageError(JSON.parse(text).error)
   }
-  const act = async (action: Happening): Promise<Running> => JSON.parse(await ask('POST', 'act', action))
+  const act = async (action: Happening): Promise<RunState> => JSON.parse(await ask('POST', 'act', action))
   const nodeActions = nodeVerbs.map(({ verb, says }) => [verb, (node: string) => act({ ...says, node } as Happening)])
   return {
     ...(Object.fromEntries(nodeActions) as NodeActions),

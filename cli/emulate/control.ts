@@ -7,7 +7,7 @@ import { actionSchema, execSchema } from './asked.ts'
 import { metricsOf } from './metrics.ts'
 
 /** The state of a running system. */
-export interface Running {
+export interface RunState {
   readonly system: string
   /** Directory of its trace and of the nodes' output. */
   readonly directory: string
@@ -45,7 +45,7 @@ export const controlFile = 'control.json'
  */
 export const openControl = async (run: Run, system: string, place: string, port: number) => {
   const where = realpathSync(place)
-  const running = (): Running => ({
+  const running = (): RunState => ({
     system,
     directory: where,
     elapsedMs: Math.round(run.elapsedMs),

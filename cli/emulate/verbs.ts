@@ -6,7 +6,7 @@ import { type Discipline, disciplines } from '../../topologies/topology.ts'
 import { print } from '../command/print.ts'
 import { atLeastZero, share, wholeNumber } from '../command/values.ts'
 import { type Controller, control } from './client.ts'
-import type { Running } from './control.ts'
+import type { RunState } from './control.ts'
 import { showOutput } from './show-output.ts'
 
 interface Where {
@@ -56,7 +56,7 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
   /** A verb whose answer is how the run is afterwards. */
   const verb = (name: string, description: string): Command =>
     command.command(name).description(description).option('--json', 'prints one JSON object')
-  const tell = (running: Running, { json }: Json) => void print(json ? JSON.stringify(running) : describe(running))
+  const tell = (running: RunState, { json }: Json) => void print(json ? JSON.stringify(running) : describe(running))
   for (const { verb: name, about } of nodeVerbs)
     verb(name, about)
       .argument('<node>')
@@ -195,7 +195,7 @@ const linkChangeOf = ({ delay, loss, clear, down, up, ...shaped }: LinkOptions) 
   return change
 }
 
-const describe = ({ system, elapsedMs, nodes, groups, ways }: Running): string[] => [
+const describe = ({ system, elapsedMs, nodes, groups, ways }: RunState): string[] => [
   `${system}, ${(elapsedMs / 1000).toFixed(1)} s`,
   ...nodes.map(
     ({ name, address, isAlive, isCut }) => `  ${name} ${address} ${isAlive ? 'up' : 'down'}${isCut ? ', cut' : ''}`,

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { execa } from 'execa'
-import { type Bisected, bisect, type Judgement, pathAt, type Tried } from '../../campaign/bisect.ts'
+import { type Bisected, bisect, type Judgement, pathAtCommit, type TriedCommit } from '../../campaign/bisect.ts'
 import { git, noRepository } from '../../campaign/git.ts'
 import { BudgetSpent } from '../../checker/system/budget.ts'
 import { UsageError } from '../../checker/system/errors.ts'
@@ -15,7 +15,7 @@ export interface BisectScheduleOptions {
   readonly build?: string | undefined
   /** Limit on executions for a schedule with steps that are not enabled. */
   readonly executions: number
-  readonly onTried?: ((tried: Tried) => void) | undefined
+  readonly onTried?: ((tried: TriedCommit) => void) | undefined
 }
 
 /** The result of a bisection, as `--json` prints it. */
@@ -65,7 +65,7 @@ const judgeAt = async (place: Place): Promise<Judgement> => {
   const { repository, within, worktree, commit, build, signal } = place
   const failure = build === undefined ? undefined : await failureOfBuild(build, worktree, signal)
   if (failure !== undefined) return { is: 'skip', why: `the build command failed: ${failure}` }
-  const config = await pathAt(repository, within, commit)
+  const config = await pathAtCommit(repository, within, commit)
   if (config === undefined) return { is: 'skip', why: `it has no ${within}` }
   return tryIn(place, join(worktree, config))
 }
@@ -111,7 +111,7 @@ const tryIn = async ({ worktree, file, executions, signal }: Place, config: stri
 
 const lastLine = (text: string) => text.trim().split('\n').at(-1)!
 
-export const describeTriedCommit = ({ commit, is, why }: Tried): string =>
+export const describeTriedCommit = ({ commit, is, why }: TriedCommit): string =>
   `${is === 'skip' ? 'skipped' : is}: ${commit} (${why})`
 
 export const describeBisected = ({ first, candidates }: Bisected): string[] =>

@@ -18,7 +18,7 @@ import { inSession, type Session } from '../session/session.ts'
 import { lookForLifeAfter, recordConfirmed } from '../traces/confirm.ts'
 import { requirePlace } from '../traces/record.ts'
 import { sessionKept } from '../traces/recorded.ts'
-import { configOf, keptAt, misfitOf } from './regress.ts'
+import { configOfSchedule, keptAt, misfitOf } from './regress.ts'
 
 /** The result of a search around a schedule. */
 export interface Confirmed {
@@ -62,7 +62,7 @@ const walkLengthMin = 64
 export const confirmSchedule = async (path: string, options: ConfirmOptions): Promise<Confirmed> => {
   const [kept, another] = keptAt(path)
   if (another) throw new UsageError(`expected one schedule, and ${path} has several`)
-  const config = await configOf(kept!, options.config)
+  const config = await configOfSchedule(kept!, options.config)
   requirePlace(resolve(options.out))
   const { schedule } = kept!
   return inSession(config, sessionKept(schedule), session =>

@@ -55,7 +55,9 @@ export const defaultDirectory = 'schedules'
  */
 export const regress = async (path: string, options: RegressOptions): Promise<AllRegressed> => {
   const kept = keptAt(path)
-  const tasks = await Promise.all(kept.map(async each => ({ ...each, config: await configOf(each, options.config) })))
+  const tasks = await Promise.all(
+    kept.map(async each => ({ ...each, config: await configOfSchedule(each, options.config) })),
+  )
   const schedules: Regressed[] = []
   const unwritten: string[] = []
   for (const [index, { path: file, schedule, config }] of tasks.entries()) {
@@ -99,7 +101,7 @@ export const keptAt = (path: string): KeptSchedule[] => {
 }
 
 /** The present configuration of a schedule. @throws UsageError if it defines another system */
-export const configOf = async ({ path, schedule }: KeptSchedule, given?: string): Promise<LoadedConfig> => {
+export const configOfSchedule = async ({ path, schedule }: KeptSchedule, given?: string): Promise<LoadedConfig> => {
   const config = await loadConfig(given ?? resolve(dirname(path), schedule.config))
   const { name } = config.definition
   if (name !== schedule.system)

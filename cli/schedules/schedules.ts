@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Tried } from '../../campaign/bisect.ts'
+import type { TriedCommit } from '../../campaign/bisect.ts'
 import type { Kept } from '../../campaign/schedules/corpus.ts'
 import { checkOption } from '../command/check-options.ts'
 import { exitCode, unlessUnwritten } from '../command/exit-code.ts'
@@ -62,7 +62,7 @@ export const addScheduleCommands = (root: Command, done: (code: number) => void)
     .option('--json', 'prints one JSON object as the last line')
     .action(async (path: string, { json, ...options }: BisectArguments) => {
       const { bisectSchedule, describeBisected, describeTriedCommit } = await import('./bisect.ts')
-      const onTried = (tried: Tried) => void process.stderr.write(`lastnail: ${describeTriedCommit(tried)}\n`)
+      const onTried = (tried: TriedCommit) => void process.stderr.write(`lastnail: ${describeTriedCommit(tried)}\n`)
       const found = await bisectSchedule(path, { ...options, onTried })
       print(json ? JSON.stringify(found) : describeBisected(found))
       done(found.first === null ? exitCode.undetermined : exitCode.held)

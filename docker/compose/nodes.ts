@@ -8,7 +8,7 @@ import {
 } from '../../harness/config/config.ts'
 import { type ComposeFile, type FieldPath, readComposeFile, variablesIn } from './file.ts'
 import type { Variables } from './interpolate.ts'
-import { notesOf } from './notes.ts'
+import { composeNotesOf } from './notes.ts'
 import type { Service } from './schema.ts'
 
 /**
@@ -40,7 +40,7 @@ const nodesOf = (path: string, options: ComposeOptions): DescribedNodes => {
   if (problems.length > 0) throw new ConfigError(problems)
   const { services } = file.content
   const nodes = inOrder(services).flatMap(name => nodesOfService(name, file, dirname(path)))
-  return { nodes: Object.fromEntries(nodes), notes: [...notesOf(path, file.content), ...leftOut] }
+  return { nodes: Object.fromEntries(nodes), notes: [...composeNotesOf(path, file.content), ...leftOut] }
 }
 
 /** The file without the services of profiles that are not chosen, with a line for each of these. */

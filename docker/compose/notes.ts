@@ -39,7 +39,7 @@ const withoutMeaning: Partial<Record<keyof Service, string>> = {
 }
 
 /** One line for each field that is ignored here or has another meaning. */
-export const notesOf = (file: string, { services }: Compose): string[] =>
+export const composeNotesOf = (file: string, { services }: Compose): string[] =>
   Object.entries(services).flatMap(([name, service]) => {
     const note = (field: string, why: string) => `${file}: services.${name}.${field}: ${why}`
     const fields = Object.entries(withoutMeaning)

@@ -73,7 +73,7 @@ export const markHeld = (node: HeldNode): HeldMark => ({
 })
 
 /** A node with these records and without processes. */
-export const nodeOf = (name: string, mark: HeldMark): HeldNode => {
+export const heldNodeOf = (name: string, mark: HeldMark): HeldNode => {
   const node = new HeldNode(name, mark.clock.copy(), Randomness.from(mark.randomness), mark.counts)
   node.isStarting = false
   node.exit = mark.exit

@@ -1,12 +1,12 @@
 import type { Observer } from './definition.ts'
-import { endOf } from './printed.ts'
+import { endOfOutput } from './printed.ts'
 
 /** The state is the last JSON object on a line of its own that the node printed since its start. */
 // biome-ignore lint/suspicious/noExplicitAny: only the service knows its state's shape
 export const jsonLines = <State = any>(stream: 'stdout' | 'stderr' = 'stdout'): Observer<State> => {
   return node => {
     const output = node.output()
-    return lastJsonObject(endOf(output, stream)) ?? lastJsonObject(output[stream])
+    return lastJsonObject(endOfOutput(output, stream)) ?? lastJsonObject(output[stream])
   }
 }
 

@@ -13,4 +13,4 @@ export const withEnd = (output: NodeOutput, end: NodeOutput): NodeOutput => {
  * The end of a stream, from the beginning of a line; empty if it is not known. Looking into the whole would copy it: V8
  * keeps a text that grows in parts until somebody looks into it.
  */
-export const endOf = (output: NodeOutput, stream: keyof NodeOutput): string => ends.get(output)?.[stream] ?? ''
+export const endOfOutput = (output: NodeOutput, stream: keyof NodeOutput): string => ends.get(output)?.[stream] ?? ''

@@ -31,7 +31,7 @@ import { enabledOptions } from './due.ts'
 import { endStep } from './end-step.ts'
 import { faithfully } from './faithful.ts'
 import { fingerprintOf, observedParts } from './fingerprint.ts'
-import { ClusterMark, goBackTo, partOf, tryToMark } from './mark.ts'
+import { ClusterMark, goBackTo, nodePartOf, tryToMark } from './mark.ts'
 import type { Done, Stage } from './stage.ts'
 import { startAll } from './start.ts'
 
@@ -117,7 +117,7 @@ export class Alone implements NodeSystem {
   async beginAt(whole: Checkpoint): Promise<NodeSight | undefined> {
     if (!(whole instanceof ClusterMark)) return undefined
     this.#options.onUse('in place')
-    const part = partOf(whole, this.#stage, this.#options.index)
+    const part = nodePartOf(whole, this.#stage, this.#options.index)
     if (goBackTo(this.#stage, part) !== undefined) return undefined
     const { clients, network } = part.execution
     // Calls of before are told by one node alone.

@@ -1,6 +1,6 @@
 import { countUpTo } from '../config/notes.ts'
 import { createRunDirectory, removeRunDirectory } from '../files/run-directory.ts'
-import { ClusterCheckpoint, reasonOf } from './cluster-checkpoint.ts'
+import { ClusterCheckpoint, checkpointReasonOf } from './cluster-checkpoint.ts'
 import type { Driver } from './driver.ts'
 import type { WayThere } from './execution.ts'
 import { ClusterMark, goBackTo, markCluster, whyNot } from './mark.ts'
@@ -75,7 +75,7 @@ export class Checkpoints {
       return new ClusterCheckpoint(way, saveInto(directory, this.#stage, { clients, outline }), undefined)
     } catch (error) {
       removeRunDirectory(directory)
-      const lacking = reasonOf(error)
+      const lacking = checkpointReasonOf(error)
       await this.#returnUnlessThere(way, outline)
       return new ClusterCheckpoint(way, undefined, lacking)
     }

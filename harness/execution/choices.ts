@@ -12,7 +12,7 @@ import { type Outcome, outcomesOf, remainders } from '../unsynced/outcomes.ts'
 import { aboutMessage } from './about-message.ts'
 import type { ClockReadings, Delays } from './delays.ts'
 import type { Healthy } from './healthy.ts'
-import { partitionsAmong, roleOf } from './partitions.ts'
+import { commandRoleOf, partitionsAmong } from './partitions.ts'
 import type { TimedStart } from './timed-start.ts'
 
 /** An input of a node. It enters before the node runs. */
@@ -506,7 +506,7 @@ const everyPartition = new WeakMap<readonly Node[], readonly Option[]>()
 const partitionsOf = (moment: Moment): Option[] => {
   const names = moment.nodes.map(({ name }) => name)
   const commands = new Map(moment.system.nodes.map(({ name, command }) => [name, command]))
-  return partitionsAmong(names.map(name => ({ name, role: roleOf(commands.get(name) ?? [], names) })))
+  return partitionsAmong(names.map(name => ({ name, role: commandRoleOf(commands.get(name) ?? [], names) })))
     .filter(({ nodes, ways }) => befalls(moment, 'partition', ...(ways.length === 1 ? ways[0]! : nodes)))
     .map(({ label, first, ways }) => option('partition', first, label, { do: 'cut', ways }))
 }

@@ -57,7 +57,7 @@ export const bytesIn = (directory: string): number =>
   )
 
 /** Why something could not be saved or restored, in one line. Other errors are thrown. */
-export const reasonOf = (error: unknown): string => {
+export const checkpointReasonOf = (error: unknown): string => {
   if (error instanceof CannotCheckpoint || error instanceof CannotMark || error instanceof SystemError)
     return error.message
   // Errors of Node's own calls, such as a full disk or a missing directory.

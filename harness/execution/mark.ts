@@ -113,7 +113,7 @@ const standAt = ({ nodes }: Stage, marked: readonly MarkedNode[]): void => {
 const goneNode = ({ nodes }: Stage, mark: ClusterMark) => nodes.find((node, index) => !node.isThere(mark.nodes[index]!))
 
 /** For the stage of one of its nodes, the part of a mark that is about this node. */
-export const partOf = ({ way, nodes, execution }: ClusterMark, stage: Stage, index: number): ClusterMark => {
+export const nodePartOf = ({ way, nodes, execution }: ClusterMark, stage: Stage, index: number): ClusterMark => {
   const { name } = stage.nodes[0]!
   const { faults, overlap, divide } = stage.system
   const budget = Object.entries({ ...faults, overlap, divide })

@@ -95,7 +95,7 @@ const byRoles = (nodes: readonly Separable[]): string[][] => {
 }
 
 /** What a command says besides names and numbers. */
-export const roleOf = (command: readonly string[], names: readonly string[]): string => {
+export const commandRoleOf = (command: readonly string[], names: readonly string[]): string => {
   const known = new Set(names)
   return command.map(word => (known.has(word) ? '' : word.replaceAll(/\d+/g, ''))).join(' ')
 }

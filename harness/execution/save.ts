@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { findCriu } from '../checkpoint/criu.ts'
 import { CannotCheckpoint } from '../checkpoint/error.ts'
 import type { ClientsMark } from '../clients/clients.ts'
-import { bytesIn, reasonOf, type SavedCluster } from './cluster-checkpoint.ts'
+import { bytesIn, checkpointReasonOf, type SavedCluster } from './cluster-checkpoint.ts'
 import type { WayThere } from './execution.ts'
 import type { Stage } from './stage.ts'
 
@@ -38,7 +38,7 @@ export const bringBack = (stage: Stage, saved: SavedCluster, way: WayThere): str
     if (outline !== saved.outline) throw new CannotCheckpoint(`it is another now: ${saved.outline}, then ${outline}`)
     return undefined
   } catch (error) {
-    return reasonOf(error)
+    return checkpointReasonOf(error)
   }
 }
 

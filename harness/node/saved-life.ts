@@ -4,7 +4,7 @@ import { insideDirectory } from '../../linux/inside.ts'
 import type { Side } from '../../proxy/tcp.ts'
 import type { Criu } from '../checkpoint/criu.ts'
 import { CannotCheckpoint } from '../checkpoint/error.ts'
-import { type HeldMark, markHeld, nodeOf } from '../checkpoint/held-mark.ts'
+import { type HeldMark, heldNodeOf, markHeld } from '../checkpoint/held-mark.ts'
 import { dump, type NodeImage, restore } from '../checkpoint/node-image.ts'
 import { makeOrphans, orphansOf } from '../checkpoint/orphans.ts'
 import type { Disk } from '../files/disk.ts'
@@ -70,7 +70,7 @@ export const restoreLife = (
   directory: string,
   random: string,
 ): Life => {
-  const life = new Life(runner, nodeOf(name, held), place, disk.copy(directory))
+  const life = new Life(runner, heldNodeOf(name, held), place, disk.copy(directory))
   try {
     for (const name of outputNames) {
       copyFileSync(join(outputs, name), life[name].path)

@@ -39,7 +39,7 @@ export const markAsking = (
 }
 
 /** Makes such a socket again, through a frozen thread whose registers may be used. @throws CannotRewind */
-export const askAgain = (thread: HeldThread, { fd, family, peer, flags, options }: AskingMark): void => {
+export const makeAskingSocket = (thread: HeldThread, { fd, family, peer, flags, options }: AskingMark): void => {
   const [made] = makeCalls(thread, [[syscallNumber.socket, family, stream | flags, 0]])
   if (made! < 0) throw new CannotRewind(`no socket could be made: ${made}`)
   if (made !== fd)

@@ -6,7 +6,7 @@ import { tcpEntries } from '../../linux/tcp-table.ts'
 import type { Segment } from '../../proxy/packet.ts'
 import { disarmTimerfd } from '../hold/calls/timerfd.ts'
 import type { HeldProcess, HeldThread } from '../hold/held/held-node.ts'
-import { type AskingMark, askAgain, markAsking } from './asking.ts'
+import { type AskingMark, makeAskingSocket, markAsking } from './asking.ts'
 import { makeCalls, type RawCall, succeed } from './batch.ts'
 import { type Facing, MarkedConnection } from './connection.ts'
 import { hasEvents, takeEvents } from './epoll.ts'
@@ -14,7 +14,14 @@ import { CannotRewind } from './error.ts'
 import { Listener } from './listener.ts'
 import { makeAgain } from './make-again.ts'
 import { markNameless, type NamelessMark, rewindNameless } from './nameless.ts'
-import { countOf, type Descriptor, describeDescriptor, descriptorsOf, infoOf, pendingOf } from './open-descriptors.ts'
+import {
+  type Descriptor,
+  describeDescriptor,
+  descriptorsOf,
+  eventCountOf,
+  infoOf,
+  unreadBytesOf,
+} from './open-descriptors.ts'
 import { peerOf } from './socket-address.ts'
 import { closeAtOnce, closeWithoutWaiting } from './socket-options.ts'
 
@@ -158,7 +165,7 @@ export class DescriptorMarks {
   /** Repeats the requests for connections, through a thread whose registers may be used. @throws CannotRewind */
   ask(thread: HeldThread): void {
     for (const mark of this.#asking) {
-      askAgain(thread, mark)
+      makeAskingSocket(thread, mark)
       makeCalls(
         thread,
         this.#watchers.flatMap(({ fd, info }) => {
@@ -180,7 +187,7 @@ export class DescriptorMarks {
     if (mark.kind === 'datagrams') withDuplicate(pid, fd, own => rewindDatagrams(own, mark))
     if (mark.kind === 'event') setCount(pid, mark, this.#shownOf(mark))
     if (mark.kind === 'file') setPosition(pid, mark, this.#shownOf(mark))
-    if ((mark.kind === 'pipe' || mark.kind === 'local') && pendingOf(pid, fd) !== mark.pending)
+    if ((mark.kind === 'pipe' || mark.kind === 'local') && unreadBytesOf(pid, fd) !== mark.pending)
       throw new CannotRewind(`descriptor ${fd} (${mark.link}) has something to read`)
   }
 
@@ -226,8 +233,8 @@ const rewindDatagrams = (own: number, { fd, peer }: Descriptor): void => {
 
 /** @param shown what the kernel shows of it now */
 const setCount = (pid: number, { fd, info }: Descriptor, shown: string): void => {
-  const before = countOf(info)
-  const now = countOf(shown)
+  const before = eventCountOf(info)
+  const now = eventCountOf(shown)
   if (before === now) return
   withDuplicate(pid, fd, own => {
     const count = Buffer.alloc(8)

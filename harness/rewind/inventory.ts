@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs'
 import { withDuplicate } from '../../linux/descriptor.ts'
 import { KernelFile, readKernelFile } from '../../linux/kernel-file.ts'
 import type { ProcessMemory } from '../../linux/memory.ts'
-import { statusOf } from '../../linux/signals.ts'
+import { procStatusOf } from '../../linux/signals.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import { lastingCallsOf } from '../hold/calls/lasting-calls.ts'
 import type { HeldNode, HeldProcess } from '../hold/held/held-node.ts'
@@ -55,7 +55,7 @@ export interface AskedProcess {
 export const hasEndedChild = (inventory: Inventory): boolean => inventory.get(unreaped) !== ''
 
 /** @throws CannotRewind if something differs */
-export const requireSame = (before: Inventory, now: Inventory): void => {
+export const requireSameInventory = (before: Inventory, now: Inventory): void => {
   for (const [name, text] of before)
     if (now.get(name) !== text) throw new CannotRewind(`its ${name} changed: ${firstChange(text, now.get(name) ?? '')}`)
 }
@@ -110,12 +110,12 @@ const unreaped = 'child that has ended and was not waited for'
 const none = '0 0 0'
 const systemV = 'semaphores, message queues or shared memory of System V'
 
-export const ask = ({ pid }: HeldProcess): AskedProcess => {
+export const askProcess = ({ pid }: HeldProcess): AskedProcess => {
   const [semaphores, queues, memory] = [infoLength, infoLength, infoLength].map(length => Buffer.alloc(length))
   const names = Buffer.alloc(390)
   const child = Buffer.alloc(infoLength)
   return {
-    status: statusOf(pid),
+    status: procStatusOf(pid),
     calls: [
       [syscallNumber.waitid, anyChild, 0, child, whoseEndIsNotTaken],
       [syscallNumber.semctl, 0, 0, semaphoreInfo, semaphores!],

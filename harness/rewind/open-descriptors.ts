@@ -37,10 +37,11 @@ export const infoOf = (pid: number, fd: number): string => readKernelFile(`/proc
 /** @throws CannotRewind for a kind that cannot be restored */
 export const describeDescriptor = (pid: number, { fd, link }: { fd: number; link: string }): Descriptor => {
   const kind = kindOf(pid, fd, link)
-  const pending = kind === 'pipe' || kind === 'local' ? pendingOf(pid, fd) : 0
+  const pending = kind === 'pipe' || kind === 'local' ? unreadBytesOf(pid, fd) : 0
   const content = kind === 'pipe' && pending > 0 ? withDuplicate(pid, fd, contentOf)! : nothing
   const peer = kind === 'datagrams' ? withDuplicate(pid, fd, peerOf)! : nothing
-  if (kind === 'datagrams' && pendingOf(pid, fd) > 0) throw new CannotRewind(`descriptor ${fd} has unread datagrams`)
+  if (kind === 'datagrams' && unreadBytesOf(pid, fd) > 0)
+    throw new CannotRewind(`descriptor ${fd} has unread datagrams`)
   return { fd, link, kind, pending, content, peer, info: infoOf(pid, fd) }
 }
 
@@ -99,10 +100,11 @@ export const statusFlags = { settable: 0o2004000 } as const
 export const flagsOf = ({ info }: Pick<Descriptor, 'info'>): number =>
   Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)![1]!, 8)
 
-export const pendingOf = (pid: number, fd: number): number => withDuplicate(pid, fd, unreadIn) ?? 0
+export const unreadBytesOf = (pid: number, fd: number): number => withDuplicate(pid, fd, unreadIn) ?? 0
 
 /** Of an event descriptor: `eventfd-count: 0` (hexadecimal). */
-export const countOf = (info: string): bigint => BigInt(`0x${/^eventfd-count:\s*([0-9a-f]+)$/m.exec(info)?.[1] ?? '0'}`)
+export const eventCountOf = (info: string): bigint =>
+  BigInt(`0x${/^eventfd-count:\s*([0-9a-f]+)$/m.exec(info)?.[1] ?? '0'}`)
 
 const nothing = Buffer.alloc(0)
 const contentMax = 4096

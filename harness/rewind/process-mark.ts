@@ -10,12 +10,12 @@ import { DescriptorMarks } from './descriptor-marks.ts'
 import { CannotRewind } from './error.ts'
 import {
   type AskedProcess,
-  ask,
+  askProcess,
   hasEndedChild,
   type Inventory,
   inventoryOf,
   requireComparable,
-  requireSame,
+  requireSameInventory,
 } from './inventory.ts'
 import type { KeptThreads, Legacy } from './kept-thread.ts'
 import { type Adopt, KnownThread } from './made-thread.ts'
@@ -61,7 +61,7 @@ export class ProcessMark {
     this.#threads = [...process.threads].map(thread => new ThreadMark(knownOf(marked, thread)))
     for (const { thread, legacy } of this.#threads) if (legacy) marked.legacies.set(thread, legacy)
     this.#descriptors = new DescriptorMarks(process, facing)
-    const asked = ask(process)
+    const asked = askProcess(process)
     this.#signals = new SignalMarks(asked.status)
     this.#timers = markTimers(process)
     this.#restoreProvided = markProvided(process)
@@ -154,12 +154,12 @@ export class ProcessMark {
 
   /** Restores its state after the new threads have ended. It stays frozen. @throws CannotRewind */
   rewind(): void {
-    const asked = ask(this.process)
+    const asked = askProcess(this.process)
     const signals = this.#signals.callsToRewind(asked.status)
     makeCalls(this.first, [breakCallTo(this.#memory), ...signals, ...asked.calls])
     this.#descriptors.rewind(this.first)
     this.#marked.memory.rewind(this.first, this.#memory)
-    requireSame(this.#inventory, this.#present(asked))
+    requireSameInventory(this.#inventory, this.#present(asked))
     for (const { thread } of this.#threads) this.#marked.kept.takeBack(thread)
     for (const thread of this.#made) thread.tellAgain()
     for (const thread of this.#threads) thread.rewindSignals()
@@ -175,7 +175,7 @@ export class ProcessMark {
     if (!hasEndedChild(present)) return present
     // At the mark it had waited for all, perhaps for the same child that has only ended now.
     this.reap()
-    const askedAgain = ask(this.process)
+    const askedAgain = askProcess(this.process)
     makeCalls(this.first, askedAgain.calls)
     return inventoryOf(this.process, askedAgain, open)
   }

@@ -1,7 +1,7 @@
 import {
   getExtendedState,
   getSignalMask,
-  pendingOf,
+  pendingSignalsOf,
   Registers,
   setExtendedState,
   setSignalMask,
@@ -54,7 +54,7 @@ export class ThreadMark {
     this.#resumed = thread.resumed ?? thread.socketWait
     this.#polls = thread.polls
     this.#randomness = thread.randomness.mark()
-    this.#pending = pendingOf(tid)
+    this.#pending = pendingSignalsOf(tid)
     const isKnown = knownOf(thread) !== undefined
     this.#told = toldBy(thread)
     this.legacy = legacyOf(thread, this.#told)
@@ -84,7 +84,8 @@ export class ThreadMark {
 
   /** Restores its signal state. Its registers are lost. @throws CannotRewind if that is not possible */
   rewindSignals(): void {
-    if (pendingOf(this.thread.tid).join() !== this.#pending.join()) throw new CannotRewind('other signals are pending')
+    if (pendingSignalsOf(this.thread.tid).join() !== this.#pending.join())
+      throw new CannotRewind('other signals are pending')
     tellAgain(this.thread, this.#told)
   }
 

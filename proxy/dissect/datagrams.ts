@@ -1,5 +1,5 @@
 import type { Dissector, StreamReader } from '../dissector.ts'
-import { describe, labelBy, lengthLabel, textLabel } from '../short-label.ts'
+import { describeValue, labelBy, lengthLabel, textLabel } from '../short-label.ts'
 import { type MessageFields, readFields, requireFields } from './fields.ts'
 
 export interface DatagramMessages {
@@ -38,7 +38,7 @@ export const labelOfFields = (
 ): string => {
   if (fields === undefined) return labelBy(label, payload, () => textLabel(payload))
   const message = readFields(payload, fields, endian)
-  return message === undefined ? lengthLabel(payload) : labelBy(label, message, () => describe(message))
+  return message === undefined ? lengthLabel(payload) : labelBy(label, message, () => describeValue(message))
 }
 
 class AsItComes implements StreamReader {

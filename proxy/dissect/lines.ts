@@ -1,5 +1,5 @@
 import type { Dissector } from '../dissector.ts'
-import { describe, labelBy, lengthLabel, textLabel } from '../short-label.ts'
+import { describeValue, labelBy, lengthLabel, textLabel } from '../short-label.ts'
 import { type Cut, FrameReader } from './reader.ts'
 
 const lineBytesMax = 2 ** 20
@@ -16,7 +16,7 @@ export const lines = (label?: (line: string) => string): Dissector =>
 export const jsonLines = (label?: (message: any) => string): Dissector =>
   lineDissector('JSON lines', line => {
     const message = tryParse(line)
-    return message === undefined ? textLabel(line) : labelBy(label, message, () => describe(message))
+    return message === undefined ? textLabel(line) : labelBy(label, message, () => describeValue(message))
   })
 
 const lineDissector = (name: string, label: (line: Buffer) => string): Dissector => ({

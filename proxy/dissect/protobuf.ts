@@ -1,6 +1,6 @@
 import protobufjs from 'protobufjs'
 import type { Dissector } from '../dissector.ts'
-import { describe, labelBy, lengthLabel, shortLabel } from '../short-label.ts'
+import { describeValue, labelBy, lengthLabel, shortLabel } from '../short-label.ts'
 import { type LengthPrefix, LengthPrefixedReader } from './length-prefixed.ts'
 
 export interface ProtobufMessages {
@@ -23,7 +23,7 @@ export const protobuf = ({ proto, message, prefix = { bytes: 'varint' }, label }
   const labelOf = (payload: Buffer): string => {
     const decoded = tryDecode(type, payload)
     if (decoded === undefined) return lengthLabel(payload)
-    return labelBy(label, decoded, () => shortLabel(`${type.name} ${describe(decoded)}`))
+    return labelBy(label, decoded, () => shortLabel(`${type.name} ${describeValue(decoded)}`))
   }
   return { name: 'protobuf', stream: () => new LengthPrefixedReader(prefix, labelOf), datagram: labelOf }
 }

@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { goOn, writeGate } from '../../docker/gate.ts'
+import { openingMessage, writeGate } from '../../docker/gate.ts'
 
 const atGate = (...command: readonly string[]) => {
   const directory = mkdtempSync(join(tmpdir(), 'lastnail-gate-'))
@@ -33,7 +33,7 @@ test('what is let in runs in its directory, with its arguments and environment, 
     'zero',
     'one',
   )
-  writeSync(end, goOn('/bin/sh'))
+  writeSync(end, openingMessage('/bin/sh'))
   expect(await exit).toEqual([0, null])
   expect(read()).toEqual(['before\n/usr\nzero one value\n', 'before\n00040000\n'])
   closeSync(end)
@@ -44,7 +44,7 @@ test('a program at a gate waits until it is opened', async () => {
   const isWaiting = () => /^State:\s+S/m.test(readFileSync(`/proc/${child.pid}/status`, 'utf8'))
   while (!isWaiting()) await new Promise(resolve => setTimeout(resolve, 1))
   expect(child.exitCode).toBe(null)
-  writeSync(end, goOn('/bin/true'))
+  writeSync(end, openingMessage('/bin/true'))
   expect(await exit).toEqual([0, null])
   expect(read()).toEqual(['before\n', 'before\n'])
   closeSync(end)
@@ -60,7 +60,7 @@ test('it ends where nobody is left to let it in', async () => {
 
 test('a program that is not there ends it', async () => {
   const { end, exit } = atGate('nothing')
-  writeSync(end, goOn('/nothing/there'))
+  writeSync(end, openingMessage('/nothing/there'))
   expect(await exit).toEqual([127, null])
   closeSync(end)
 })

@@ -8,7 +8,7 @@ import {
   type Scripted,
   type Value,
 } from '../../checker/happening/happenings.ts'
-import { inWords, shortened, TopologyError } from '../error.ts'
+import { firstProblems, inWords, TopologyError } from '../error.ts'
 import { parseJson } from '../formats/json.ts'
 import { checkBy, expected, fields, milliseconds, text } from '../schema.ts'
 
@@ -53,7 +53,7 @@ const plan: z.ZodType<ChurnPlan> = fields(
 export const checkPlan = (value: unknown): ChurnPlan => {
   const checked = checkBy(plan, value)
   const problems = problemsIn(checked)
-  if (problems.length > 0) throw new TopologyError(shortened(problems))
+  if (problems.length > 0) throw new TopologyError(firstProblems(problems))
   return checked
 }
 

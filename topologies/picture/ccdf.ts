@@ -1,6 +1,6 @@
 import type { Degrees } from '../summary/degrees.ts'
 import { element } from '../xml.ts'
-import { panelSide, pointOf, text } from './panel.ts'
+import { panelSide, panelText, pointOf } from './panel.ts'
 
 /** P(degree > d) over d in log-log, where a power law is a line, and the line that fits. */
 export const drawCcdf = ({ ccdf, ccdfLaw, largest }: Degrees): string[] => {
@@ -13,8 +13,8 @@ export const drawCcdf = ({ ccdf, ccdfLaw, largest }: Degrees): string[] => {
     ...grid(decadesY, decade => [at(1, 10 ** -decade), at(10 ** decadesX, 10 ** -decade)]),
     ...labels(decadesX, decade => ({ at: at(10 ** decade, 10 ** -decadesY), shift: [0, 18], label: `1e${decade}` })),
     ...labels(decadesY, decade => ({ at: at(1, 10 ** -decade), shift: [-28, 4], label: `1e-${decade}` })),
-    text(panelSide / 2, panelSide - 20, 'degree d'),
-    text(panelSide / 2, 40, 'share of nodes with a degree above d'),
+    panelText(panelSide / 2, panelSide - 20, 'degree d'),
+    panelText(panelSide / 2, 40, 'share of nodes with a degree above d'),
     ...points.map(([degree, share]) => {
       const [cx, cy] = at(degree, share)
       return element('circle', { cx, cy, r: 3, fill: '#0072b2' })
@@ -29,7 +29,7 @@ const law = ({ exponent, factor }: NonNullable<Degrees['ccdfLaw']>, largest: num
   const share = (degree: number) => Math.min(1, factor * degree ** exponent)
   const leaves = (10 ** -decadesY / factor) ** (1 / exponent)
   const end = Math.min(largest, leaves)
-  const label = text(panelSide * 0.72, panelSide * 0.2, `~ d^${exponent.toFixed(3)}`, { fill: '#d55e00' })
+  const label = panelText(panelSide * 0.72, panelSide * 0.2, `~ d^${exponent.toFixed(3)}`, { fill: '#d55e00' })
   return `${line(at(1, share(1)), at(end, share(end)), '#d55e00', 2)}${label}`
 }
 
@@ -50,4 +50,4 @@ interface Label {
 const labels = (decades: number, labelOf: (decade: number) => Label) =>
   decadesUpTo(decades)
     .map(labelOf)
-    .map(({ at, shift, label }) => text(at[0]! + shift[0]!, at[1]! + shift[1]!, String(Number(label))))
+    .map(({ at, shift, label }) => panelText(at[0]! + shift[0]!, at[1]! + shift[1]!, String(Number(label))))

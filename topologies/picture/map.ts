@@ -1,7 +1,7 @@
 import { onCircle, type PlanePoint } from '../generate/plane.ts'
 import { type LinkClass, linkClasses, type NodeRole, roles, type Topology } from '../topology.ts'
 import { element } from '../xml.ts'
-import { panelSide, pointOf, text } from './panel.ts'
+import { panelSide, panelText, pointOf } from './panel.ts'
 
 /**
  * Nodes at their places, with links coloured by class. If no node has a place, they are on a circle; if only some have
@@ -47,7 +47,9 @@ const dotSizes: Readonly<Record<NodeRole, number>> = { transit: 3, stub: 2, clie
 const legend = ({ nodes }: Topology) => {
   const present = roles.filter(role => nodes.some(node => node.role === role))
   return present.map((role, index) =>
-    text((panelSide * (index + 1)) / (present.length + 1), panelSide - 20, `● ${role}`, { fill: roleColours[role] }),
+    panelText((panelSide * (index + 1)) / (present.length + 1), panelSide - 20, `● ${role}`, {
+      fill: roleColours[role],
+    }),
   )
 }
 

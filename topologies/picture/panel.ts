@@ -5,7 +5,7 @@ export const panelSide = 640
 export const margin = 60
 
 /** Text, centred at a point. */
-export const text = (
+export const panelText = (
   x: number,
   y: number,
   content: string,

@@ -3,7 +3,7 @@ import type { Topology } from '../topology.ts'
 import { element, escapeXml } from '../xml.ts'
 import { drawCcdf } from './ccdf.ts'
 import { drawMap } from './map.ts'
-import { panelSide, text } from './panel.ts'
+import { panelSide, panelText } from './panel.ts'
 
 /** One SVG file that needs nothing else: a map of the plane, and the distribution of degrees with its law. */
 export const drawTopology = (topology: Topology, { degrees }: Summary): string => {
@@ -14,7 +14,7 @@ export const drawTopology = (topology: Topology, { degrees }: Summary): string =
   const content = [
     element('title', {}, escapeXml(title)),
     element('rect', { width, height, fill: '#fff' }),
-    text(width / 2, titleHeight / 2 + 6, title, { 'font-size': 18 }),
+    panelText(width / 2, titleHeight / 2 + 6, title, { 'font-size': 18 }),
     panel(0, drawMap(topology)),
     panel(1, drawCcdf(degrees)),
   ]

@@ -38,7 +38,7 @@ interface Entered {
 /** The calls of one step, by node and thread. */
 export type StepCalls = ReadonlyMap<string, readonly CallRecord[]>
 
-export const keyOf = ({ node, thread }: ThreadKey): string => `${node} ${thread}`
+export const threadKeyOf = ({ node, thread }: ThreadKey): string => `${node} ${thread}`
 export const fromKey = (key: string): ThreadKey => {
   const [node, thread] = key.split(' ')
   return { node: node!, thread: Number(thread) }
@@ -103,7 +103,7 @@ export class CallRecorder {
 
   #add(thread: HeldThread, record: CallRecord): void {
     const step = this.steps.at(-1)!
-    const key = keyOf({ node: thread.process.node.name, thread: thread.ordinal })
+    const key = threadKeyOf({ node: thread.process.node.name, thread: thread.ordinal })
     const calls = step.get(key)
     if (calls) calls.push(record)
     else step.set(key, [record])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { cutsBy } from '../../../checker/happening/ways.ts'
 import { readLabel } from '../../../checker/system/labels.ts'
-import { partitionsAmong, roleOf } from '../../../harness/execution/partitions.ts'
+import { commandRoleOf, partitionsAmong } from '../../../harness/execution/partitions.ts'
 
 const among = (...names: string[]) => partitionsAmong(names.map(name => ({ name, role: 'server' })))
 const labels = (...names: string[]) => among(...names).map(({ label }) => label)
@@ -62,7 +62,7 @@ test('no two are the same but for those of two nodes, and labels tell what they 
 })
 
 test('a role is a command without names and numbers', () => {
-  const of = (...command: string[]) => roleOf(command, ['n1', 'n2', 'queue'])
+  const of = (...command: string[]) => commandRoleOf(command, ['n1', 'n2', 'queue'])
   expect(of('node', 'server.js', 'n1', '7001')).toBe(of('node', 'server.js', 'n2', '7002'))
   expect(of('node', 'server.js', 'n1')).not.toBe(of('node', 'worker.js', 'n1'))
 })
