@@ -51,6 +51,7 @@ module.exports = {
       ['node/'],
       ['clients/'],
       ['execution/', 'native/'],
+      ['running\\.ts$'],
       ['cluster\\.ts$'],
       ['steering/'],
       ['emulation/'],

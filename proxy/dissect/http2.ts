@@ -1,5 +1,5 @@
 import type { Dissector, StreamReader } from '../dissector.ts'
-import { describe, labelBy, lengthLabel, shortLabel } from '../short-label.ts'
+import { describeValue, labelBy, lengthLabel, shortLabel } from '../short-label.ts'
 import { type Service, type ServiceMethod, serviceIn } from './grpc-service.ts'
 import { type Header, HeaderDecoder } from './hpack.ts'
 import { type Cut, datagramLabel, FrameReader } from './reader.ts'
@@ -184,7 +184,7 @@ const decoded = ({ request, response }: ServiceMethod, direction: 'forward' | 'b
     return undefined
   const { name, decode } = direction === 'forward' ? request : response
   const value = decode(data.subarray(grpcHeadBytes))
-  return value && { value, said: `${name} ${describe(value)}` }
+  return value && { value, said: `${name} ${describeValue(value)}` }
 }
 
 interface Shown extends Http2Message {

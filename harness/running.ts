@@ -1,9 +1,9 @@
-import type { VisitorListener } from '../clients/visitors.ts'
-import type { Time } from '../timed/time.ts'
-import type { RunSoFar, TimedHappening } from '../timed/timing.ts'
-import { noPackets, type PacketCounts } from '../timed/ways.ts'
-import type { Driver } from './driver.ts'
-import type { Stage } from './stage.ts'
+import type { VisitorListener } from './clients/visitors.ts'
+import type { Driver } from './execution/driver.ts'
+import type { Stage } from './execution/stage.ts'
+import type { Time } from './timed/time.ts'
+import type { RunSoFar, TimedHappening } from './timed/timing.ts'
+import { noPackets, type PacketCounts } from './timed/ways.ts'
 
 /** What a run in a common time is asked and told, between two steps. */
 export class Running {
