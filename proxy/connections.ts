@@ -132,10 +132,11 @@ export class Connections {
   }
 
   /**
-   * Sends something from a played host. Undefined if the connection does not exist, or the message could not arrive any
-   * more.
+   * Sends something from a played host. Undefined if the connection does not exist, or exists already where it asks for one, or
+   * the message could not arrive any more.
    */
   play(from: Host, to: Host, { kind, port, opener, number, ...pending }: PlayedSegment): Message | undefined {
+    if (!this.isPlayable(from, to, { kind, opener, number })) return undefined
     if (kind === 'open') {
       const names = { opener: from, listener: to, number, port, shownPort: freePort(from, to, port, number) }
       this.#all.push(this.#connectionOf(names))
@@ -144,8 +145,14 @@ export class Connections {
   }
 
   /** Whether `play` would send it. */
-  isPlayable(from: Host, to: Host, { kind, opener, number }: PlayedSegment): boolean {
-    return kind === 'open' || this.#endOf(from, to, opener, number)?.isPlayable === true
+  isPlayable(
+    from: Host,
+    to: Host,
+    { kind, opener, number }: Pick<PlayedSegment, 'kind' | 'opener' | 'number'>,
+  ): boolean {
+    const end = this.#endOf(from, to, opener, number)
+    // No node asks twice for the same one. Combined states of nodes may.
+    return kind === 'open' ? end === undefined : end?.isPlayable === true
   }
 
   #endOf(from: Host, to: Host, opener: string, number: number): End | undefined {

@@ -189,4 +189,6 @@ test('of two messages that come together, none is put in flight where one cannot
   await alone.reset()
   expect(await alone.enter({ overlap: [{ deliver: open }, { deliver: ofNoConnection }] })).toBe(undefined)
   expect(await alone.enter({ deliver: open })).toMatchObject({ findings: [] })
+  // The kernel would not answer a second request for a connection that it has.
+  expect(await alone.enter({ deliver: open })).toBe(undefined)
 })
