@@ -25,6 +25,9 @@ const native: Readonly<Record<string, string>> = {
   'ipv4/ip_unprivileged_port_start': '0',
 }
 
+/** Bytes that the kernel of a paced namespace buffers for each connection. Fewer would cut a common write into more parts. */
+export const pacedSendBuffer = 65_536
+
 /** Range from which the kernel chooses ports, inclusive. */
 export const chosenPorts = [49_152, 65_535] as const
 
@@ -55,7 +58,16 @@ const held: Readonly<Record<string, string>> = {
   'ipv4/ip_local_port_range': chosenPorts.join(' '),
 }
 
-const settingsOf = { held, native }
+/**
+ * The same where time passes while bytes are sent. Its own buffers are small, because the model of its connections says how much
+ * a sender may have under way (harness/timed/flow.ts).
+ */
+const paced: Readonly<Record<string, string>> = {
+  ...held,
+  'ipv4/tcp_wmem': `4096 ${pacedSendBuffer} ${pacedSendBuffer}`,
+}
+
+const settingsOf = { held, paced, native }
 type Kind = keyof typeof settingsOf
 
 /**
@@ -81,7 +93,7 @@ export class NetworkNamespace {
 
   /**
    * Makes a namespace, which takes about 2 ms. In a `held` one, TCP waits for peers that answer only when a choice says
-   * so. The caller's user namespace must own its network namespace, as it does for root, and for anybody after `unshare
+   * so; in a `paced` one, until it is due. The caller's user namespace must own its network namespace, as it does for root, and for anybody after `unshare
    * --user --map-root-user --net`.
    *
    * @throws SystemError `unshare: EPERM (operation not permitted)`

@@ -1,6 +1,6 @@
 import { Connection, type ConnectionMark, describeConnection, type OpenConnection } from './connection.ts'
 import type { Dissector } from './dissector.ts'
-import type { ConnectionNames, Counters, End } from './end.ts'
+import type { ConnectionNames, Counters, End, RoomOf } from './end.ts'
 import { freePort, type Host, type Hosts } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
@@ -48,13 +48,19 @@ export class Connections {
     labelOf: LabelOf,
     dissector: (port: number) => Dissector | undefined,
     messageBytesMax: number,
+    roomOf: RoomOf,
     { numbers, all }: ConnectionsMark = { numbers: [], all: [] },
   ) {
     this.#dissector = dissector
     this.#messageBytesMax = messageBytesMax
     this.#numbers = new WayCounts(numbers)
     let asked = Math.max(0, ...all.map(({ ends }) => ends[1]!.asked))
-    this.#counters = { nextOrdinal: (way, frames) => ordinals.next(way, frames), nextAsked: () => ++asked, labelOf }
+    this.#counters = {
+      nextOrdinal: (way, frames) => ordinals.next(way, frames),
+      nextAsked: () => ++asked,
+      labelOf,
+      roomOf,
+    }
     this.#all = all.map(mark => {
       const { opener, listener, ...rest } = mark.names
       const names = { opener: hosts.get(opener), listener: hosts.get(listener), ...rest }

@@ -19,6 +19,9 @@ export interface ConnectionNames {
   readonly shownPort: number
 }
 
+/** How many bytes may be under way on a connection from one of its ends to the other. */
+export type RoomOf = (way: Way, names: ConnectionNames) => number
+
 /** Counters over all connections of a network. */
 export interface Counters {
   /** Ordinal of the next message in a direction. @param frames how many ordinals it takes; one by default */
@@ -27,6 +30,8 @@ export interface Counters {
   nextAsked(): number
   /** Label of a message in this network. */
   readonly labelOf: LabelOf
+  /** How many bytes may be under way from an end. */
+  readonly roomOf: RoomOf
 }
 
 /**
@@ -77,6 +82,7 @@ export class End implements Endpoint {
   /** The node requests the connection. */
   open(syn: Segment): void {
     this.side = tcp.meet(syn, this.names.number)
+    this.side.room = this.#room
     this.face()
     this.#hold({ kind: 'open', bytes: noBytes })
   }
@@ -210,6 +216,7 @@ export class End implements Endpoint {
     const { port: nodePort, shownPort: peerPort, number } = this.names
     const [node, peer] = [this.host.address, this.other.host.address]
     this.side = tcp.ask({ node, nodePort, peer, peerPort }, number, this.host)
+    this.side.room = this.#room
     this.face()
     this.asked = this.#counters.nextAsked()
   }
@@ -248,7 +255,13 @@ export class End implements Endpoint {
 
   /** Bytes that the node sent have entered the other node. */
   #release(bytes: number): void {
-    if (this.side && bytes > 0) tcp.release(this.side, bytes, this.host)
+    if (this.side === undefined || bytes === 0) return
+    this.side.room = this.#room
+    tcp.release(this.side, bytes, this.host)
+  }
+
+  get #room(): number {
+    return this.#counters.roomOf([this.host.name, this.other.host.name], this.names)
   }
 
   /** Every kernel has answered by the end of a step. One that has not dropped a segment. */

@@ -11,7 +11,7 @@ import { Connections, type ConnectionsMark } from './connections.ts'
 import { Cuts } from './cuts.ts'
 import { type DatagramMessage, Datagrams } from './datagrams.ts'
 import type { Dissector } from './dissector.ts'
-import type { ConnectionNames } from './end.ts'
+import type { ConnectionNames, RoomOf } from './end.ts'
 import { HeldMessages, type PlayedMessage } from './held-messages.ts'
 import { Hosts } from './hosts.ts'
 import { Kernels } from './kernels.ts'
@@ -20,7 +20,7 @@ import { NetworkFaults } from './network-faults.ts'
 import { type Ignored, type NotCarried, PacketReader } from './packet-reader.ts'
 import { PacketWriter } from './packet-writer.ts'
 import type { RouterOnWay } from './routers.ts'
-import type * as tcp from './tcp.ts'
+import * as tcp from './tcp.ts'
 import type { Unanswered } from './unanswered.ts'
 import { type StreamMark, VirtualHosts } from './virtual-hosts.ts'
 import { type Way, WayCounts, type WayCountsMark } from './way.ts'
@@ -34,6 +34,8 @@ export interface NetworkOptions {
   readonly messageBytesMax?: number
   /** The routers that a packet passes; none by default. */
   readonly routersBetween?: (from: string, to: string) => readonly RouterOnWay[]
+  /** How much a node may have under way on a connection; 4 MiB by default. */
+  readonly roomOf?: RoomOf
 }
 
 /** The state of a network between two steps, as plain data. */
@@ -69,6 +71,7 @@ export class Network {
       dissector = () => undefined,
       messageBytesMax = Number.POSITIVE_INFINITY,
       routersBetween = () => [],
+      roomOf = () => tcp.windowMax,
     }: NetworkOptions = {},
     mark?: NetworkMark,
   ) {
@@ -82,7 +85,7 @@ export class Network {
     this.attachments = new Attachments(ends, this.#anomalies, mark?.hosts ?? [])
     const labelOf = messageLabels(address => hosts.at(address)?.name)
     const ordinals = this.#ordinals
-    this.#connections = new Connections(hosts, ordinals, labelOf, dissector, messageBytesMax, mark?.connections)
+    this.#connections = new Connections(hosts, ordinals, labelOf, dissector, messageBytesMax, roomOf, mark?.connections)
     this.#datagrams = new Datagrams(ordinals, labelOf, dissector, mark?.datagrams)
     for (const stream of mark?.streams ?? []) this.#virtualHosts.resume(stream)
     const held = { hosts, connections: this.#connections, datagrams: this.#datagrams, cuts: this.#cuts, writer }

@@ -42,6 +42,8 @@ export interface Side {
   receiveNext: number
   /** Bytes received from the node and not released. They shrink the window offered to it. */
   held: number
+  /** How many there may be: the largest window offered. */
+  room: number
   /** The window that was last offered. */
   offered: number
   isScaled: boolean
@@ -82,8 +84,8 @@ export interface SegmentArrival {
   readonly entered: number
 }
 
-/** Largest window offered to a node; a multiple of 2^scale. */
-const windowMax = 4 * 1024 * 1024
+/** Largest window offered to a node, unless time decides; a multiple of 2^scale. */
+export const windowMax = 4 * 1024 * 1024
 const windowScale = 7
 const unscaledWindowMax = 0xffff
 /** For an MTU of 65,535. */
@@ -148,8 +150,8 @@ export const abort = (side: Side, wire: Wire): void => {
 export const release = (side: Side, bytes: number, wire: Wire): void => {
   side.held -= bytes
   // Repeated acknowledgements with nothing new would mean a loss to the node (RFC 5681, 3.2).
-  const half = (side.isScaled ? windowMax : unscaledWindowMax) / 2
-  if (side.state === 'open' && side.offered < half && windowMax - side.held >= half) acknowledge(side, wire)
+  const half = (side.isScaled ? side.room : Math.min(side.room, unscaledWindowMax)) / 2
+  if (side.state === 'open' && side.offered < half && side.room - side.held >= half) acknowledge(side, wire)
 }
 
 /**
@@ -194,9 +196,9 @@ export const waiting = (side: Side): number => Math.max(0, side.outgoingLength -
 
 /** What matters about a side for its future, in a few words and without sequence numbers. */
 export const shown = (side: Side): string => {
-  const { state, finish, isFinished, held } = side
+  const { state, finish, isFinished, held, room } = side
   const ends = `${finish === 'not asked' ? '' : ` finish ${finish}`}${isFinished ? ' finished' : ''}`
-  const window = held >= windowMax ? ' shut' : ''
+  const window = held >= room ? ' shut' : ''
   const left = waiting(side)
   const rest = left === 0 ? '' : ` waits ${slice(side, outstanding(side), left).toString('base64')}`
   return `${state}${ends}${window}${rest}`
@@ -286,6 +288,7 @@ const fresh = (node: number, nodePort: number, peer: number, peerPort: number, n
     finish: 'not asked',
     receiveNext: 0,
     held: 0,
+    room: windowMax,
     offered: windowMax,
     isScaled: true,
     isFinished: false,
@@ -447,7 +450,7 @@ const segmentOf = ({ node, nodePort, peer, peerPort }: Side, fields: Fields): Se
 
 const transmit = (side: Side, wire: Wire, flags: number, sequence: number, payload: Buffer): void => {
   const isSyn = (flags & flag.SYN) !== 0
-  const window = Math.max(0, windowMax - side.held)
+  const window = Math.max(0, side.room - side.held)
   side.offered = isSyn || !side.isScaled ? Math.min(window, unscaledWindowMax) : window
   if (payload.length > 0) side.lessons = learn(side.lessons, payload.length, (flags & flag.PSH) !== 0)
   wire.send(

@@ -9,6 +9,7 @@ const root = join(import.meta.dirname, '..')
 /** Debian packages, by a program that each of them brings. */
 const packages = {
   'redis-server': 'redis-server',
+  iperf3: 'iperf3',
   '/usr/bin/python3': 'python3',
   go: 'golang-go',
   unshare: 'util-linux',

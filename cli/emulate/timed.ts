@@ -315,6 +315,7 @@ const timingOf = (
   requireLinks(changes, links && new Links(links, routes))
   const timing: Timing = {
     pace,
+    model: 1,
     initial: churn.initial,
     events: inOrder(churn.events, changes),
     wiring: { pipes, routes, ...(hops && { hops }), seed, ...(links && { links }) },

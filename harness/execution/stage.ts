@@ -1,6 +1,7 @@
 import { Unfaithful, UsageError } from '../../checker/system/errors.ts'
 import type { Finding } from '../../checker/system/system.ts'
-import { Network, type NetworkMark } from '../../proxy/network.ts'
+import type { ConnectionNames } from '../../proxy/end.ts'
+import { Network, type NetworkMark, type Way } from '../../proxy/network.ts'
 import { Clients, type ClientsMark } from '../clients/clients.ts'
 import { noNode, stateOfViews, viewOf } from '../clients/state.ts'
 import { type VisitorListener, Visitors } from '../clients/visitors.ts'
@@ -96,7 +97,13 @@ export class Stage {
   newNetwork(mark?: NetworkMark): Network {
     const { system, timing } = this
     const routers = timing && { routersBetween: routersOf(timing.wiring, this.#names) }
-    return new Network({ dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax, ...routers }, mark)
+    const room = timing?.model === 1 && {
+      roomOf: (way: Way, names: ConnectionNames) => this.execution.time!.roomOf(way, names),
+    }
+    return new Network(
+      { dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax, ...routers, ...room },
+      mark,
+    )
   }
 
   /** @param mark of the execution that this one continues */
@@ -180,6 +187,7 @@ export class Stage {
       ({ name, isPaused }) => !isPaused && this.execution.network.kernels.isRestless(name),
     )
     if (done.findings.length > 0 || others.length === 0) return done
+    this.tellTime(others)
     return this.settle([...new Set([...done.touched, ...others])], cpuMsMax)
   }
 

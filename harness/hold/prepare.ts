@@ -40,6 +40,7 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   noteSetuid(process)
   trapProgram(process)
   writePage(process.memory, process.node.clock)
+  process.clockReads.beginPage()
   process.hasOpening = process.mayChange
   if (process.hasOpening) putOpening(process.memory)
   patchVdso(process.pid, process.memory)

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { NetworkNamespace } from '../../linux/namespace.ts'
 import { ConfigError, type ResolvedNode } from '../config/config.ts'
 import type { Disk } from '../files/disk.ts'
 import { Output } from '../files/output.ts'
@@ -36,13 +37,13 @@ export class LocalRuntime implements Runtime {
   async prepare(): Promise<void> {}
 
   place(): Home {
-    const { definition, directory, address, files } = this.#plan
+    const { definition, directory, address, files, isPaced } = this.#plan
     const environment = environmentOf(definition)
     const own = join(directory, `place${this.#places++}`)
     mkdirSync(own, { recursive: true })
     const stdout = new Output(join(own, 'stdout'))
     const stderr = new Output(join(own, 'stderr'))
-    const uplink = this.#uplinks.pop() ?? new Uplink(address)
+    const uplink = this.#uplinks.pop() ?? new Uplink(address, NetworkNamespace.create(isPaced ? 'paced' : 'held'))
     const mounts = (disk: Disk, random: string): LocalMountPlan => ({
       overlays: disk.layers,
       ...shownTo(files, random, definition.limits),

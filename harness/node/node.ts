@@ -93,11 +93,13 @@ export class Node {
   #pausedAt: readonly Nanoseconds[] | undefined
   /** Whether its lives are kept at the end of their start, and lived again. */
   #isRewound: boolean
+  /** Whether its own doing takes time. */
+  readonly #isPaced: boolean
   /** What its disk promises of what was not synced; undefined if no power failure can come. */
   readonly #diskModel: DiskModel | undefined
 
   constructor(
-    { definition, address, directory }: NodePlan,
+    { definition, address, directory, isPaced }: NodePlan,
     runtime: Runtime,
     runner: Runner,
     {
@@ -113,6 +115,7 @@ export class Node {
     this.#runtime = runtime
     this.#runner = runner
     this.#isRewound = isRewound
+    this.#isPaced = isPaced
     this.#clocksStart = clocksStart
     this.#diskModel = diskModel
     this.#clock = new VirtualClock(clocksStart)
@@ -595,7 +598,9 @@ export class Node {
     const disk = this.#disk ?? new Disk(this.#newDirectory(), this.#runtime.writable, this.#newUnsynced())
     this.#disk = undefined
     const held = new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy())
+    held.isPaced = this.#isPaced
     const life = new Life(this.#runner, held, this.#runtime.place(), disk)
+    held.packets = () => life.uplink.packets
     this.#lives.add(life, beginning, this.#isFirst)
     return life
   }

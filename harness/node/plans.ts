@@ -8,8 +8,10 @@ import type { NodePlan } from './runtime.ts'
  * same addresses.
  *
  * @param directory for everything that nodes are given and write
+ *
+ * @param isPaced whether their own doing takes time
  */
-export const plansOf = ({ nodes }: ResolvedSystem, directory: string): NodePlan[] => {
+export const plansOf = ({ nodes }: ResolvedSystem, directory: string, isPaced = false): NodePlan[] => {
   const addresses = Object.fromEntries(nodes.map(({ name }, index) => [name, addressOf(index)]))
   const files = writeSharedFiles(
     directory,
@@ -20,6 +22,7 @@ export const plansOf = ({ nodes }: ResolvedSystem, directory: string): NodePlan[
     address: addresses[definition.name]!,
     directory: join(directory, definition.name),
     files,
+    isPaced,
   }))
 }
 

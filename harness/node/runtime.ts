@@ -53,6 +53,8 @@ export interface NodePlan {
   /** For what its lives write. */
   readonly directory: string
   readonly files: SharedFiles
+  /** Whether its own doing takes time (`Timing.model`). */
+  readonly isPaced: boolean
 }
 
 /** Runs images: made, and closed, by whoever makes the cluster. */

@@ -3,7 +3,7 @@ import type { Copies } from './copies.ts'
 import { FlowReceiver, type Receipts } from './flow-receiver.ts'
 import { RoundTrips } from './round-trips.ts'
 import type { SegmentInFlight } from './segment.ts'
-import { SendWindow } from './send-window.ts'
+import { SendWindow, segmentsAtFirst } from './send-window.ts'
 import type { Awaiting, Carrier } from './ways.ts'
 
 /** Payload of a segment: an Ethernet packet without the headers of IP and TCP and the option for time stamps. */
@@ -18,6 +18,15 @@ const retransmitMsAtFirst = 1000
 const triesMax = 15
 /** A segment counts as lost once this many later ones have arrived (RFC 6675). */
 const laterMax = 3
+
+/**
+ * Linux's send buffer: room for twice the window, where each segment counts with its overhead (`tcp_sndbuf_expand`), but at most
+ * 4 MiB (`tcp_wmem`). It holds what is not acknowledged and what was not sent yet, and never shrinks.
+ */
+const bufferedPerSegment = 2 * 4352
+const bufferBytesMax = 4 << 20
+/** Before anything was acknowledged. */
+export const bufferBytesMin = segmentsAtFirst * bufferedPerSegment
 
 /** Is told when what was written has arrived. */
 type Reader = Pick<Awaiting, 'arrived' | 'copy'>
@@ -102,6 +111,11 @@ export class Flow implements Receipts {
     this.#written += bytes
     this.#awaited.push({ end: this.#written, reader })
     this.#transmit(atMs)
+  }
+
+  /** How many bytes a program may have written that are not acknowledged. */
+  get bufferBytes(): number {
+    return Math.min(this.#window.segmentsEver * bufferedPerSegment, bufferBytesMax)
   }
 
   /** The connection is gone. */

@@ -4,7 +4,7 @@ import type { RoundTrips } from './round-trips.ts'
  * Segments in flight at first, and again after a silence (RFC 6928). More would make short transfers faster than real
  * ones.
  */
-const initialSegments = 10
+export const segmentsAtFirst = 10
 /** Upper limit of segments in flight: Linux lets a socket buffer 4 MiB (`tcp_wmem`, `tcp_rmem`). */
 const segmentsMax = 2900
 /** The share of its window that a flow keeps after a loss (CUBIC, RFC 9438). */
@@ -22,7 +22,8 @@ const hystart = { segments: 16, samples: 8, gapMs: 2 }
 
 /** How many segments a sender may have in flight: slow start, HyStart, CUBIC. */
 export class SendWindow {
-  #segments = initialSegments
+  #segments = segmentsAtFirst
+  #segmentsEver = segmentsAtFirst
   #threshold = Number.POSITIVE_INFINITY
   /** Whether a larger window would send more. Otherwise the window does not grow. */
   isLimiting = false
@@ -37,6 +38,7 @@ export class SendWindow {
   copy(): SendWindow {
     const made = new SendWindow()
     made.#segments = this.#segments
+    made.#segmentsEver = this.#segmentsEver
     made.#threshold = this.#threshold
     made.isLimiting = this.isLimiting
     made.#aim = this.#aim
@@ -49,6 +51,11 @@ export class SendWindow {
 
   get segments(): number {
     return Math.floor(this.#segments)
+  }
+
+  /** The most that it ever was. */
+  get segmentsEver(): number {
+    return Math.floor(this.#segmentsEver)
   }
 
   /** This many segments arrived; `newest` is the latest sending among them. */
@@ -79,7 +86,7 @@ export class SendWindow {
 
   /** Sending resumes after a silence. */
   beginAgain(): void {
-    this.#segments = Math.min(this.#segments, initialSegments)
+    this.#segments = Math.min(this.#segments, segmentsAtFirst)
   }
 
   #grow(atMs: number, roundTripMs: number): void {
@@ -90,6 +97,7 @@ export class SendWindow {
       this.#segments += Math.min(Math.max(friendly, cubic - this.#segments) / this.#segments, 0.5)
     }
     this.#segments = Math.min(this.#segments, segmentsMax)
+    this.#segmentsEver = Math.max(this.#segmentsEver, this.#segments)
   }
 
   #aimFor(segments: number, sinceMs: number, inS: number): void {

@@ -1,10 +1,11 @@
+import { pacedSendBuffer } from '../../linux/namespace.ts'
 import type { ConnectionNames } from '../../proxy/end.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Way } from '../../proxy/way.ts'
 import { millisecond, type Nanoseconds } from '../hold/clock/virtual-clock.ts'
 import { Agenda } from './agenda.ts'
 import { Copies } from './copies.ts'
-import { Flow } from './flow.ts'
+import { bufferBytesMin, Flow } from './flow.ts'
 import { type LinkChange, Links, noTopology } from './links.ts'
 import { Reach } from './reach.ts'
 import { Standstills } from './standstills.ts'
@@ -295,6 +296,11 @@ export class Time {
   forget(taken: readonly string[], gone: readonly string[]): void {
     for (const label of gone) this.#sent.get(label)?.flow?.end()
     for (const label of [...taken, ...gone]) this.#sent.delete(label)
+  }
+
+  /** How many bytes a program may have under way on a connection, besides what its kernel keeps. */
+  roomOf(way: Way, names: ConnectionNames): number {
+    return (this.#flows.get(directionOf(way, names))?.bufferBytes ?? bufferBytesMin) - pacedSendBuffer
   }
 
   /** Forgets connections of which no message will come any more. */

@@ -15,6 +15,11 @@ export interface Timing {
   readonly initial: readonly string[]
   /** Planned events, in order of time. */
   readonly events: readonly TimedHappening[]
+  /**
+   * Version of the model by which a node's own doing takes time. 1: a sender waits for room in its socket's buffer, and a program
+   * that keeps reading its clock waits until it shows more. Absent in older traces: neither does.
+   */
+  readonly model?: 1
   /** The pipes between nodes. Nodes are numbered in the order of the configuration. */
   readonly wiring: Omit<ForwardingPlan, 'addresses'> & { readonly links?: LinkPlan }
   /** Milliseconds from the end of a client's call to its next, by client name. */

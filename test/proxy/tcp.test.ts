@@ -191,3 +191,21 @@ test('a segment that the window cuts short is sent where nothing else is in flig
   receive({ sequence: 1001, window: 100 })
   expect(tcp.send(side, Buffer.alloc(3000), wire)).toBe(100)
 })
+
+test('a node has room for as much as is said, and is told once half of that is free', () => {
+  const { side, wire, receive } = open()
+  side.room = 1280
+  const windows = () => wire.sent.splice(0).map(({ window }) => window << 7)
+  receive({ sequence: 1001, payload: Buffer.alloc(640) })
+  expect(windows()).toEqual([640])
+  receive({ sequence: 1641, payload: Buffer.alloc(640) })
+  expect(windows()).toEqual([0])
+  tcp.release(side, 512, wire)
+  expect(windows()).toEqual([])
+  tcp.release(side, 128, wire)
+  expect(windows()).toEqual([640])
+  // It may have more room from then on.
+  side.room = 3840
+  tcp.release(side, 128, wire)
+  expect(windows()).toEqual([3328])
+})

@@ -44,7 +44,7 @@ const noteOfPolls =
   'a thread asks for events again and again, and does nothing with the answer: it counts as waiting for others'
 
 /** The deadline of an interrupted wait, if this is the same call entered again. */
-const takeUp = (thread: HeldThread, registers: Registers): Nanoseconds | undefined => {
+export const takeUp = (thread: HeldThread, registers: Registers): Nanoseconds | undefined => {
   const { resumed } = thread
   thread.resumed = undefined
   return resumed?.address === registers.get('rip') ? resumed.deadline : undefined
@@ -88,6 +88,18 @@ const limitedWait = (
   },
 })
 
+/** Lets a thread wait at a call until then, and make it afterwards. */
+export const waitBefore = (thread: HeldThread, registers: Registers, deadline: Nanoseconds): Continuation => {
+  const [call, timeout] = [registers.get('origRax'), registers.get(noTimeout.timeout)]
+  thread.wait = limitedWait(thread, noTimeout, call, timeout, deadline, true)
+  thread.process.node.timers.add(thread.wait)
+  registers.set('origRax', syscallNumber.pause)
+  return 'exit'
+}
+
+/** Of a call that does not wait by itself: a register that it does not change. */
+const noTimeout: WaitKind = { timeout: 'rdx', unit: 'milliseconds', timedOut: 0 }
+
 /** Treats the exit of a limited wait, if the call was one. */
 export const endWait = (thread: HeldThread, registers: Registers): void => {
   const { wait } = thread
@@ -107,7 +119,8 @@ export const endWait = (thread: HeldThread, registers: Registers): void => {
     answerWith(registers, wait.kind.timedOut)
     return
   }
-  thread.resumed = { address: registers.get('rip'), deadline: wait.deadline }
+  const isMade = wait.over && wait.kind === noTimeout
+  thread.resumed = isMade ? undefined : { address: registers.get('rip'), deadline: wait.deadline }
   if (wait.kind.remaining !== undefined) writeRemaining(thread, registers.get(wait.kind.remaining), wait)
   // A signal of the program ends an epoll_wait in any case, and other calls only if it has a handler.
   if (thread.interrupted || registers.get('rax') !== -4) {

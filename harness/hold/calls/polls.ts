@@ -59,7 +59,7 @@ export class Pollers {
     let woken = false
     for (const node of nodes.filter(({ hasPollsAside }) => hasPollsAside))
       for (const thread of node.threads) {
-        if (!thread.wait?.isAside) continue
+        if (!thread.wait?.isAside || !isPoll(thread.wait.call)) continue
         const known = happenedIn(node)
         if (this.#known.get(thread) === known) continue
         this.#known.set(thread, known)

@@ -27,15 +27,32 @@ const readsOfGrowth = 512
  * hours; with less, one that waits would have to work more than on a real clock.
  */
 const workMax: Nanoseconds = 50_000
+/** Where a program's own doing takes time: for one read, and what it does until the next. About what a system call costs. */
+const workOfRead: Nanoseconds = 1000
+/** The clock page stops such a program once in so many reads. */
+const readsOfPaced = 128
+/** So many reads in one step take no time. With fewer, programs would have more steps that only read clocks now and then. */
+const readsAtOnce = 8192
+/** The same for a program that sends meanwhile: iperf3 sends without a pause until its clock has moved. */
+const readsOfSender = 2 * readsOfPaced
+/** From so many packets on it is one. */
+const packetsOfSender = 16
+
 /** The clock page stops such a program once in so many reads. If it were more, short waits would last milliseconds. */
 const readsOfWorking = 8
+
+/** The process whose reads are counted. */
+interface Counted {
+  readonly memory: ProcessMemory
+  readonly node: { readonly isPaced: boolean }
+}
 
 /**
  * How often one process reads the clock in a step, as far as that is noticed, and what it does between two reads. A
  * program that keeps reading waits for the clock to move, so it moves, the faster the longer that lasts.
  */
 export class ClockReads {
-  readonly #process: { readonly memory: ProcessMemory }
+  readonly #process: Counted
   #count = 0
   /** How far they have moved the clock. */
   #waited: Nanoseconds = 0
@@ -45,13 +62,13 @@ export class ClockReads {
   #isLoading = true
   #betweenStops = readsOfPage
 
-  constructor(process: { readonly memory: ProcessMemory }) {
+  constructor(process: Counted) {
     this.#process = process
   }
 
   /** Number of reads from one stop by the clock page to the next. */
   get betweenStops(): number {
-    return this.#betweenStops
+    return this.#process.node.isPaced ? readsOfPaced : this.#betweenStops
   }
 
   /** Whether there are so many that it matters whether the process makes other system calls between them. */
@@ -94,6 +111,28 @@ export class ClockReads {
     this.#stopAfter(this.#works ? readsOfWorking : readsOfPage)
     this.#works = false
     return duration
+  }
+
+  /**
+   * Counts reads where they take time.
+   *
+   * @param packets that its node sent and got in this step
+   *
+   * @returns how long the program must wait for its reads of this step; 0 while they are few
+   */
+  takeTime(reads: number, packets: number): Nanoseconds {
+    this.#count += reads
+    this.beginPage()
+    const free = packets < packetsOfSender ? readsAtOnce : readsOfSender
+    if (this.#count < (this.#isLoading ? readsFree : free)) return 0
+    const duration = this.#count * workOfRead
+    this.#count = 0
+    return duration
+  }
+
+  /** It has a clock page that was just written, or has just stopped it. */
+  beginPage(): void {
+    if (this.#process.node.isPaced) writeReadsLeft(this.#process.memory, readsOfPaced)
   }
 
   /** These reads have moved the clock so far. */

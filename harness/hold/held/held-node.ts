@@ -261,6 +261,12 @@ export class HeldNode {
   readonly timers = new Set<Timer>()
   /** Whether this life has not come to the end of its start. */
   isStarting = true
+  /** Whether its own doing takes time: who keeps reading the clock waits, and others go on meanwhile. */
+  isPaced = false
+  /** How many packets it has sent and got. */
+  packets = (): number => 0
+  /** The same before the present step. */
+  #packetsBefore = 0
   /** While frozen, every thread that stops stays stopped. */
   frozen = false
   /** The first process. The others end with it, unless it becomes their init. */
@@ -435,6 +441,7 @@ export class HeldNode {
     this.timersAwaited = 0
     this.turnsUs = 0
     this.arrivals += 1
+    if (this.isPaced) this.#packetsBefore = this.packets()
     for (const process of this.processes.values()) {
       process.clockReads.beginStep(this.isStarting)
       process.awaitsTime = false
@@ -452,12 +459,18 @@ export class HeldNode {
     for (const { clockReads } of this.processes.values()) clockReads.endStep()
   }
 
-  /** Counts clock reads of one of its threads. They may move the clock, and timers that become due fire. */
-  countReads(thread: HeldThread, reads: number): void {
+  /**
+   * Counts clock reads of one of its threads. They may move the clock, and timers that become due fire.
+   *
+   * @returns how long the thread must wait first; 0 unless the node is paced
+   */
+  countReads(thread: HeldThread, reads: number): Nanoseconds {
     const { clockReads } = thread.process
+    if (this.isPaced) return clockReads.takeTime(reads, this.packets() - this.#packetsBefore)
     const duration = clockReads.count(reads)
     if (clockReads.areMany) thread.isWatched = true
     if (duration > 0) clockReads.wait(this.#pass(thread.process, duration))
+    return 0
   }
 
   /**

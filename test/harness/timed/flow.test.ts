@@ -36,6 +36,27 @@ const transfers = (settings: PipeSettings, ...sizes: readonly number[]): number[
 }
 const transfer = (settings: PipeSettings, bytes: number): number => transfers(settings, bytes)[0]!
 
+test('the send buffer has room for twice the window with its overhead, never shrinks, and ends at 4 MiB', () => {
+  const { agenda, flow } = wire({ delayMs: 50 })
+  const sender = flow()
+  expect(sender.bufferBytes).toBe(87_040)
+  sender.send(
+    20e6,
+    0,
+    reader(() => {}),
+  )
+  const seen: number[] = []
+  for (let ms = 0; ms < 3000; ms += 50) {
+    agenda.doUntil(ms)
+    seen.push(sender.bufferBytes)
+  }
+  // Acknowledgements of the first round trip double the window of ten segments.
+  expect(seen[1]).toBe(87_040)
+  expect(seen[3]).toBe(2 * 87_040)
+  expect(seen).toEqual([...seen].sort((one, other) => one - other))
+  expect(seen.at(-1)).toBe(4 << 20)
+})
+
 describe('what a transfer takes', () => {
   test('a message that fits into the first window takes the way and its own length', () => {
     expect(transfer({ delayMs: 10, bandwidth: 100e6 }, 10_000)).toBeCloseTo(10 + ((10_000 + 7 * 52) * 8) / 100e3, 4)
