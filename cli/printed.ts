@@ -10,7 +10,7 @@ import type { CheckOutcome } from './check/outcome.ts'
 import type { TriedByHand } from './check/try.ts'
 import { type ErrorCode, errorCodes } from './command/exit-code.ts'
 import type { ProgramCalls } from './doctor/program-calls.ts'
-import { way } from './emulate/asked.ts'
+import { linkChange, way } from './emulate/asked.ts'
 import type { RunState } from './emulate/control.ts'
 import type { Quantiles, RunSummary } from './emulate/summary.ts'
 import type { BisectedSchedule } from './schedules/bisect.ts'
@@ -499,6 +499,7 @@ const running: z.ZodType<RunState> = z.strictObject({
   elapsedMs: amount,
   nodes: z.array(z.strictObject({ name: z.string(), address: z.string(), isAlive: z.boolean(), isCut: z.boolean() })),
   ways: z.array(way).describe('settings on links that were set and not cleared'),
+  links: z.array(linkChange).describe('how links of the topology differ from what they were at the start'),
   groups: z.array(z.array(z.string())).nullable().describe('groups of a partition; null if there is none'),
 })
 

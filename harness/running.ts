@@ -37,7 +37,8 @@ export class Running {
 
   /** Counts of packets between nodes, if there is a common time. */
   get packets(): PacketCounts {
-    return this.time?.counts ?? noPackets
+    if (this.time === undefined) return noPackets
+    return { ...this.time.counts, cut: this.#stage.execution.network.ignored().cut }
   }
 
   /** Receives the nodes' answers to connections through published ports. */

@@ -30,6 +30,8 @@ export interface Ignored {
   forMany: number
   /** Neither TCP, UDP nor an echo, fragments, or with a source address other than the host's. */
   other: number
+  /** Datagrams and echoes to where the way is cut. */
+  cut: number
 }
 
 /** What hosts sent that is not carried as intended; each kind at most once. */
@@ -66,7 +68,7 @@ export class PacketReader {
   constructor(to: Destinations, anomalies: tcp.Anomalies, ignored?: Ignored) {
     this.#to = to
     this.#anomalies = anomalies
-    this.#ignored = { unknownConnections: 0, unknownDatagrams: 0, forMany: 0, other: 0, ...ignored }
+    this.#ignored = { unknownConnections: 0, unknownDatagrams: 0, forMany: 0, other: 0, cut: 0, ...ignored }
   }
 
   ignored(): Ignored {
@@ -126,7 +128,8 @@ export class PacketReader {
     }
     const bytes = Buffer.from(datagram.payload)
     if (to.onDatagram) to.onDatagram({ from: from.name, sourcePort, port: destinationPort, payload: bytes })
-    else if (!cuts.has([from.name, to.name])) {
+    else if (cuts.has([from.name, to.name])) this.#ignored.cut += 1
+    else {
       const message = { from: from.name, to: to.name, sourcePort, destinationPort, bytes }
       const routers = this.#pass(message)
       if (routers !== undefined)
@@ -138,7 +141,8 @@ export class PacketReader {
     const { hosts, datagrams, cuts } = this.#to
     const to = hosts.at(destination)
     if (to === undefined || to.onDatagram) this.#ignored.other += 1
-    else if (!cuts.has([from.name, to.name])) {
+    else if (cuts.has([from.name, to.name])) this.#ignored.cut += 1
+    else {
       const ports = { sourcePort: 0, destinationPort: 0 }
       const message = { from: from.name, to: to.name, ...ports, bytes: Buffer.from(payload) }
       const routers = this.#pass(message)
@@ -180,7 +184,8 @@ export class PacketReader {
     const { hosts, datagrams, cuts } = this.#to
     const to = hosts.at(destination)
     if (to === undefined || to.onDatagram) this.#ignored.other += 1
-    else if (!cuts.has([from.name, to.name])) {
+    else if (cuts.has([from.name, to.name])) this.#ignored.cut += 1
+    else {
       const ports = { sourcePort, destinationPort }
       datagrams.hold({ kind: 'unreachable', from: from.name, to: to.name, ...ports, bytes: noBytes })
     }

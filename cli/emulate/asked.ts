@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { manners, plain, type Value } from '../../checker/happening/happenings.ts'
+import type { LinkChange } from '../../harness/timed/links.ts'
 import type { Happening, WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { expectedOnly, pipeShape, probability } from '../../topologies/pipe-shape.ts'
@@ -31,6 +32,9 @@ const link = {
   delayMs: delayMs.exactOptional(),
   ...shape,
 }
+
+/** How a link of the topology differs from what it was. */
+export const linkChange: z.ZodType<LinkChange> = z.strictObject(link)
 
 /** A program to run in a node. */
 export const execSchema = z.strictObject({ node: name, command: z.array(z.string()).min(1) })

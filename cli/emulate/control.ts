@@ -15,6 +15,8 @@ export interface RunState {
   readonly nodes: readonly RunningNode[]
   /** Settings on links that were set and not cleared. */
   readonly ways: Run['ways']
+  /** How links of the topology differ from what they were at the start. */
+  readonly links: Run['links']
   /** Groups of the partition; null if there is none. */
   readonly groups: readonly (readonly string[])[] | null
 }
@@ -51,6 +53,7 @@ export const openControl = async (run: Run, system: string, place: string, port:
     elapsedMs: Math.round(run.elapsedMs),
     nodes: run.nodes,
     ways: run.ways,
+    links: run.links,
     groups: run.groups,
   })
   const server = await serve(

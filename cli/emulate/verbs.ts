@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { nodeVerbs } from '../../checker/happening/happenings.ts'
+import { describeLink } from '../../checker/happening/ways.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { type Discipline, disciplines } from '../../topologies/topology.ts'
@@ -104,8 +105,8 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
       const link = other === undefined ? end : ([end, other] as const)
       tell(await controller().link({ link, ...linkChangeOf(options) }), { json })
     })
-  verb('list', 'shows nodes, and the settings between them').action(async (options: Json) =>
-    tell(await controller().list(), options),
+  verb('list', 'shows nodes, the settings between them, and the links that were changed').action(
+    async (options: Json) => tell(await controller().list(), options),
   )
   verb('exec', 'runs a program in a node: control exec n1 -- redis-cli ping')
     .argument('<node>')
@@ -195,12 +196,13 @@ const linkChangeOf = ({ delay, loss, clear, down, up, ...shaped }: LinkOptions) 
   return change
 }
 
-const describe = ({ system, elapsedMs, nodes, groups, ways }: RunState): string[] => [
+const describe = ({ system, elapsedMs, nodes, groups, ways, links }: RunState): string[] => [
   `${system}, ${(elapsedMs / 1000).toFixed(1)} s`,
   ...nodes.map(
     ({ name, address, isAlive, isCut }) => `  ${name} ${address} ${isAlive ? 'up' : 'down'}${isCut ? ', cut' : ''}`,
   ),
   ...(groups ? [`  partition: ${groups.map(group => group.join(',')).join(' ')}`] : []),
+  ...links.map(change => `  link ${describeLink(change)}`),
   ...ways.map(
     ({ from, to, isCut, pipe }) =>
       `  ${from}→${to}: ${[isCut && 'cut', pipe && JSON.stringify(pipe)].filter(Boolean).join(', ')}`,

@@ -2,6 +2,7 @@ import type { ForwardedCounts } from '../../proxy/forwarding/counters.ts'
 import type { ClientCall, ExecResult } from '../config/config.ts'
 import type { SteeringCounts } from '../steering/counts.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
+import type { LinkChange } from '../timed/links.ts'
 import type { Look } from '../timed/look.ts'
 import type { Measurements } from '../timed/measurements.ts'
 import type { Happening, WaySetting } from '../timed/timing.ts'
@@ -13,6 +14,8 @@ export interface Run {
   readonly nodes: readonly RunningNode[]
   /** Settings on links that were set and not cleared. */
   readonly ways: readonly WaySetting[]
+  /** How links of the topology differ from what they were at the start. */
+  readonly links: readonly LinkChange[]
   /** Groups of the partition; null if there is none. */
   readonly groups: readonly (readonly string[])[] | null
   readonly measurements: Measurements

@@ -117,6 +117,10 @@ export class TimedRun implements Run {
     return this.#cluster.running.time?.settings() ?? []
   }
 
+  get links() {
+    return this.#cluster.running.time?.linkChanges ?? []
+  }
+
   get groups() {
     return this.#cluster.running.time?.groups ?? null
   }
@@ -289,6 +293,7 @@ export class TimedRun implements Run {
     this.#options.onStep(step)
     if (step.index === 0) this.#noteStart()
     this.#log.see(step, this.#cluster.running.happened)
+    this.measurements.stepped(this.#cluster.state().nodes, step.atMs ?? 0)
     this.#requests.afterStep()
   }
 

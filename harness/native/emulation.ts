@@ -113,6 +113,10 @@ export class Emulation {
     return this.cluster.settings()
   }
 
+  get links() {
+    return this.cluster.linkChanges
+  }
+
   get groups() {
     return this.cluster.groups
   }

@@ -102,6 +102,11 @@ export class NativeCluster {
     return [...this.#settings.values()]
   }
 
+  /** How links of the topology differ from what they were at the start. */
+  get linkChanges(): readonly LinkChange[] {
+    return this.#links?.changes ?? []
+  }
+
   /** Groups of the present partition; null if there is none. */
   get groups(): readonly (readonly string[])[] | null {
     return this.#groups

@@ -27,6 +27,8 @@ export class Links {
   readonly #routes: readonly Route[]
   readonly #now: PipeSettings[]
   readonly #down = new Set<number>()
+  /** By the directions of a link: how it differs from the start. */
+  readonly #changes = new Map<string, LinkChange>()
 
   constructor(plan: LinkPlan, routes: readonly Route[]) {
     this.#plan = plan
@@ -38,7 +40,13 @@ export class Links {
     const made = new Links(this.#plan, this.#routes)
     made.#now.splice(0, made.#now.length, ...this.#now)
     for (const index of this.#down) made.#down.add(index)
+    for (const [directions, change] of this.#changes) made.#changes.set(directions, change)
     return made
+  }
+
+  /** How links differ from what they were at the start. */
+  get changes(): readonly LinkChange[] {
+    return [...this.#changes.values()]
   }
 
   /**
@@ -73,6 +81,7 @@ export class Links {
       if (isDown === true) this.#down.add(index)
       else if (isDown === false || asBefore) this.#down.delete(index)
     }
+    this.#note(found.join(), change)
     const changed = new Set(found)
     const isMadeOf = (pipe: number) => this.#plan.ofPipe[pipe]!.some(index => changed.has(index))
     return {
@@ -81,6 +90,17 @@ export class Links {
         .filter(({ pipes }) => pipes.some(isMadeOf))
         .map(({ from, to, pipes }) => ({ from, to, isBroken: pipes.some(pipe => this.#isDown(pipe)) })),
     }
+  }
+
+  #note(directions: string, { asBefore = false, link, ...asked }: LinkChange): void {
+    const { isDown, delayMs, jitterMs, bandwidth, loss, queue, cross } = asked
+    const given = Object.entries({ isDown, delayMs, jitterMs, bandwidth, loss, queue, cross })
+    const before = asBefore ? {} : this.#changes.get(directions)
+    const now: LinkChange = { ...before, link, ...Object.fromEntries(given.filter(([, value]) => value !== undefined)) }
+    const { isDown: isDownNow, ...settings } = now
+    const change = { ...settings, ...(isDownNow && { isDown: true }) }
+    if (Object.keys(change).length === 1) this.#changes.delete(directions)
+    else this.#changes.set(directions, change)
   }
 
   #settingsOf(pipe: number): PipeSettings {

@@ -50,9 +50,9 @@ export const isOut = (outages: readonly Outage[]): boolean => {
 /** What followed a fault, up to the next event: a join may do harm as well. */
 export interface FaultRecovery {
   readonly fault: Happened
-  /** Until all properties held for good; 0 if they held in each look, `undefined` if they held in none. */
+  /** Until all properties held for good; 0 if they held all the time, `undefined` if they never did again. */
   tookMs: number | undefined
-  /** Whether some property did not hold in a look. */
+  /** Whether some property did not hold. */
   hasHarmed: boolean
 }
 
@@ -62,7 +62,7 @@ export class Measurements {
   readonly #joined: ((node: NodeView) => boolean) | undefined
   readonly happenings: Happened[] = []
   readonly recoveries: FaultRecovery[] = []
-  /** Milliseconds from each start of a node until a look showed that it had joined. */
+  /** Milliseconds from each start of a node until a step, or where steps are not known a look, showed that it had joined. */
   readonly joinTimes: number[] = []
   /** For each look: its time, the number of nodes up, and the number of properties that did not hold. */
   readonly looks: {
@@ -125,6 +125,15 @@ export class Measurements {
     else if (since !== undefined) {
       this.#figures.get(name)!.againMs.push(atMs - since)
       this.#notSince.delete(name)
+    }
+  }
+
+  /** A step was executed, which led to these states. What it changed was told before. */
+  stepped(nodes: readonly NodeView[], atMs: number): void {
+    if (this.#joining.size > 0) this.#noteJoins(nodes, atMs)
+    for (const each of this.#open) {
+      if (this.#notSince.size > 0) Object.assign(each, { hasHarmed: true, tookMs: undefined })
+      else if (each.hasHarmed) each.tookMs ??= atMs - each.fault.atMs
     }
   }
 

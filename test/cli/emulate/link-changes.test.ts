@@ -95,6 +95,7 @@ test.each(['real', 'native'])('told at the pace %s, a link changes', { timeout: 
   while ((await control.list()).elapsedMs < 1000) await new Promise(resolve => setTimeout(resolve, 50))
   await expect(control.link({ link: ['a', 'b'], delayMs: 1 })).rejects.toThrow('no packet passes a link a–b')
   await control.link({ link: ['left', 'right'], delayMs: 220 })
+  expect((await control.list()).links).toEqual([{ link: ['left', 'right'], delayMs: 220 }])
   const { exitCode, stdout } = await run
   expect(exitCode).toBe(0)
   const { trace } = JSON.parse(String(stdout).trimEnd().split('\n').at(-1)!)

@@ -36,7 +36,7 @@ const wire = (hops: 'collapsed' | 'each') => {
     routes
       .find(route => route.from === names.indexOf(from) && route.to === names.indexOf(to))!
       .pipes.reduce((sum, pipe) => sum + now[pipe]!.delayMs, 0)
-  return { pipes, now, change, delay }
+  return { open, pipes, now, change, delay }
 }
 
 test.each(['collapsed', 'each'] as const)(
@@ -53,6 +53,26 @@ test.each(['collapsed', 'each'] as const)(
     expect(delay('b', 'c')).toBe(123)
   },
 )
+
+test('changes of a link add up until it is as it was, by whatever ends it is named', () => {
+  const { open, change } = wire('each')
+  expect(open.changes).toEqual([])
+  change({ link: ['left', 'right'], delayMs: 80 })
+  change({ link: ['right', 'left'], isDown: true })
+  change({ link: 'a', loss: 0.5 })
+  expect(open.changes).toEqual([
+    { link: ['right', 'left'], isDown: true, delayMs: 80 },
+    { link: 'a', loss: 0.5 },
+  ])
+  expect(open.copy().changes).toEqual(open.changes)
+  change({ link: ['left', 'right'], isDown: false })
+  change({ link: 'a', asBefore: true })
+  expect(open.changes).toEqual([{ link: ['left', 'right'], delayMs: 80 }])
+  change({ link: ['left', 'right'], asBefore: true, isDown: true })
+  expect(open.changes).toEqual([{ link: ['left', 'right'], isDown: true }])
+  change({ link: ['left', 'right'], isDown: false })
+  expect(open.changes).toEqual([])
+})
 
 test('a link that is down breaks the ways over it, both directions, until it is up again', () => {
   const { change } = wire('each')

@@ -140,3 +140,28 @@ test('that `state` never saw anything is said, with the last line that was print
   expect(nothingIn([], true)).toBeUndefined()
   expect(nothingIn([blind('{a}\n')], true, {})).toBeUndefined()
 })
+
+test('where steps are known, a node has joined at a step and not at the next look, and so has the system recovered', () => {
+  const measured = new Measurements({ properties, observe: undefined }, node => node.state === 10)
+  const step = (atMs: number, changed?: { name: string; holds: boolean }) => {
+    if (changed) measured.changed(changed, atMs)
+    measured.stepped(look(10).state.nodes, atMs)
+  }
+  measured.started('n1', 100)
+  measured.stepped(look(1).state.nodes, 110)
+  measured.stepped(look(10).state.nodes, 148)
+  measured.looked(look(10), 1000, new Map([['positive', true]]))
+  expect(measured.joinTimes).toEqual([48])
+  measured.happened(fault(2000))
+  step(2010, { name: 'positive', holds: false })
+  step(2037, { name: 'positive', holds: true })
+  measured.looked(look(10), 3000, new Map([['positive', true]]))
+  expect(measured.recoveries).toMatchObject([{ tookMs: 37, hasHarmed: true }])
+  // It harms from its own step on.
+  measured.changed({ name: 'positive', holds: false }, 4000)
+  measured.happened(fault(4000))
+  step(4000)
+  step(4005, { name: 'positive', holds: true })
+  measured.looked(look(10), 5000, new Map([['positive', true]]))
+  expect(measured.recoveries.at(-1)).toMatchObject({ tookMs: 5, hasHarmed: true })
+})
