@@ -148,7 +148,7 @@ export class End implements Endpoint {
    * connection, as with a full backlog: the request is held to be sent again, and whoever plays the host knows nothing of it.
    */
   get isPlayable(): boolean {
-    return !this.isMuted && this.queue.length === 0
+    return !this.isMuted && !this.queue.some(({ kind }) => kind === 'open')
   }
 
   /** Delivers what the node sent to a played host. */
