@@ -34,6 +34,9 @@ test('a read that goes back in time is found, repeated, shrunk, and shown with w
   const { code, lines } = await check('stale-read', '--property', 'linearizable', '--for', '150s', '--seed', '7')
   expect(code).toBe(1)
   expect(lines[lines.indexOf('violated: safety linearizable') + 1]).toMatch(
+    /^what happened: .* overtakes n1’s "store 1"/,
+  )
+  expect(lines[lines.indexOf('violated: safety linearizable') + 2]).toMatch(
     /^linearizable does not hold after step \d+ \(.*\): no register has these operations in any order/,
   )
   expect(operationsIn(lines)).toEqual(goesBack)

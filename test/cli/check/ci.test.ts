@@ -54,6 +54,7 @@ test('each check that finds something has a directory of its own, and the last o
   expect(readlinkSync(join(directory, 'found/adders/latest'))).toBe(names[1])
   expect(readdirSync(join(directory, 'found/adders/latest')).sort()).toEqual([
     'neverWritten.html',
+    'neverWritten.md',
     'neverWritten.trace',
   ])
 })
