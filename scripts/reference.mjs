@@ -130,6 +130,22 @@ export const kindsPage = (kinds, happenings) => {
   return `# Every kind of step\n\nWritten from the table in \`checker/happening/\` by \`npm run reference\`. The report and the debugger show and filter steps by kind.\n\n${head}\n${rows.join('\n')}\n\n${about}\n`
 }
 
+/**
+ * @param used fields of a service that are used, and for what
+ *
+ * @param ignored fields that are not, and why
+ *
+ * @param refused fields with which no service is taken, and why
+ */
+export const composePage = (used, ignored, refused) => {
+  const rowsOf = (fields, what) =>
+    Object.entries(fields).map(([field, why]) => [field, `| \`${field}\` | ${what} | ${why} |`])
+  const rows = [...rowsOf(used, 'used'), ...rowsOf(ignored, 'ignored, with a note'), ...rowsOf(refused, 'refused')]
+  const sorted = rows.sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row)
+  const head = '| field | what becomes of it | for what, or why |\n| --- | --- | --- |'
+  return `# Every field of a service in a compose file\n\nWritten from the table in \`docker/compose/fields.ts\` by \`npm run reference\`; a test holds it against the fields of the [Compose specification](https://github.com/compose-spec/compose-spec). How compose files are used: [containers](containers.md).\n\n${head}\n${sorted.join('\n')}\n`
+}
+
 /** As the formatter of this repository would have it. */
 export const formatted = (path, text) =>
   execFileSync(join(root, 'node_modules/.bin/biome'), ['format', `--stdin-file-path=${path}`], {
@@ -144,7 +160,11 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   const { program } = await import(pathToFileURL(join(root, 'dist/cli/main.js')).href)
   const { kinds } = await import(pathToFileURL(join(root, 'dist/checker/happening/kinds.js')).href)
   const { happenings } = await import(pathToFileURL(join(root, 'dist/checker/happening/happenings.js')).href)
+  const { ignoredFields, refusedFields, usedFields } = await import(
+    pathToFileURL(join(root, 'dist/docker/compose/fields.js')).href
+  )
   const pages = {
+    'docs/compose-fields.md': composePage(usedFields, ignoredFields, refusedFields),
     'docs/fields.md': fieldsPage(readFileSync(definitionPath, 'utf8')),
     'docs/options.md': optionsPage(program(() => {})),
     'docs/kinds.md': kindsPage(kinds, happenings),

@@ -1,19 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { Document } from 'yaml'
 import type { z } from 'zod'
 import { ConfigError } from '../../harness/config/config.ts'
+import { extendedServices, type FieldPath, withAbsolutePaths } from './extend.ts'
 import { interpolate, type Variables } from './interpolate.ts'
 import { type Compose, composeSchema } from './schema.ts'
 
 const require = createRequire(import.meta.url)
 /** Loaded only for a compose file. Loaded synchronously, because configurations call `fromCompose` so. */
 const yaml = (): typeof import('yaml') => require('yaml')
-
-/** A place in a file: names and indices from its root. */
-export type FieldPath = readonly PropertyKey[]
 
 /** A parsed compose file. */
 export interface ComposeFile {
@@ -25,7 +23,65 @@ export interface ComposeFile {
 }
 
 /** @throws ConfigError with a line for each problem: file, line, field, what was expected */
-export const readComposeFile = (path: string): ComposeFile => {
+export const readComposeFile = (path: string): ComposeFile => read(path, {}, [])
+
+/** How a file that another one includes is read. */
+interface Included {
+  /** Where its relative paths begin, if not beside it. */
+  readonly directory?: string
+  readonly envFiles?: readonly string[]
+}
+
+/** @param within the files that include it, the outermost first */
+const read = (path: string, { directory, envFiles }: Included, within: readonly string[]): ComposeFile => {
+  if (within.includes(path))
+    throw new ConfigError([`${within.at(-1)}: expected no circle of files, but it includes ${path}`])
+  const variables = variablesFor(path, envFiles)
+  const parsed = parse(path, variables)
+  const { problem } = parsed
+  const whole = extendedServices(parsed.content, path, problem, other => parse(other, variables).content)
+  const written = within.length === 0 ? whole : withAbsolutePaths(whole, directory ?? dirname(path))
+  const checked = composeSchema.safeParse(withoutExtensions(written))
+  const wrong = checked.error?.issues.flatMap(issue => problemsOf(issue, problem)) ?? []
+  if (!checked.success || parsed.unset.length > 0) throw new ConfigError([...parsed.unset, ...wrong])
+  const file = { content: checked.data, variables, problem }
+  return checked.data.include.reduce<ComposeFile>((all, included) => {
+    const from = (place: string) => resolve(dirname(path), place)
+    const { project_directory: base, env_file } = included
+    const how = {
+      ...(base !== undefined && { directory: from(base) }),
+      ...(env_file && { envFiles: env_file.map(from) }),
+    }
+    return together(all, read(from(included.path), how, [...within, path]))
+  }, file)
+}
+
+/** A file with what it includes, whose names must be others. @throws ConfigError */
+const together = (whole: ComposeFile, included: ComposeFile): ComposeFile => {
+  const content = { ...whole.content }
+  for (const kind of ['services', 'volumes', 'secrets', 'configs'] as const) {
+    const [known, more] = [content[kind] ?? {}, included.content[kind] ?? {}]
+    const both = Object.keys(more).filter(name => Object.hasOwn(known, name) && kind === 'services')
+    if (both.length > 0)
+      throw new ConfigError(both.map(name => whole.problem([kind, name], 'is in an included file too')))
+    Object.assign(content, { [kind]: { ...more, ...known } })
+  }
+  const isOfIncluded = ([kind, name]: FieldPath) =>
+    kind === 'services' && Object.hasOwn(included.content.services, name!)
+  const problem = (place: FieldPath, message: string) =>
+    (isOfIncluded(place) ? included : whole).problem(place, message)
+  return { ...whole, content, problem }
+}
+
+interface Parsed {
+  /** As it is written, with its variables. */
+  readonly content: unknown
+  /** A line for each variable that must be set and is not. */
+  readonly unset: readonly string[]
+  readonly problem: ComposeFile['problem']
+}
+
+const parse = (path: string, variables: Variables): Parsed => {
   const { LineCounter, parseDocument, visit } = yaml()
   const lines = new LineCounter()
   const document = parseDocument(readText(path), { lineCounter: lines, merge: true })
@@ -33,7 +89,6 @@ export const readComposeFile = (path: string): ComposeFile => {
   if (document.errors.length > 0)
     throw new ConfigError(document.errors.map(({ message, pos }) => `${at(pos[0])}: ${message.split('\n')[0]}`))
 
-  const variables = variablesFor(path)
   const unset: string[] = []
   visit(document, {
     Scalar: (_, scalar) => {
@@ -45,17 +100,14 @@ export const readComposeFile = (path: string): ComposeFile => {
       }
     },
   })
-
   const problem = (place: FieldPath, message: string) =>
     `${at(offsetOf(document.contents, place))}: ${place.map(String).join('.') || 'the file'}: ${message}`
-  const checked = composeSchema.safeParse(withoutExtensions(contentOf(document, path)))
-  const wrong = checked.error?.issues.flatMap(issue => problemsOf(issue, problem)) ?? []
-  if (checked.success && unset.length === 0) return { content: checked.data, variables, problem }
-  throw new ConfigError([...unset, ...wrong])
+  return { content: contentOf(document, path), unset, problem }
 }
 
-/** The variables that a file may name: those of this process, before those of the file `.env` beside it. */
-const variablesFor = (path: string): Variables => ({ ...variablesIn(join(dirname(path), '.env')), ...process.env })
+/** The variables that a file may name: those of this process, before those of the file `.env` beside it, or of the files that are given. */
+const variablesFor = (path: string, files: readonly string[] = [join(dirname(path), '.env')]): Variables =>
+  Object.assign({}, ...files.map(file => variablesIn(file) ?? {}), process.env)
 
 /**
  * The variables that lines `NAME=value` of a file set; undefined if there is no such file.

@@ -6,7 +6,8 @@ import {
   type NodesFile,
   readNodes,
 } from '../../harness/config/config.ts'
-import { type ComposeFile, type FieldPath, readComposeFile, variablesIn } from './file.ts'
+import type { FieldPath } from './extend.ts'
+import { type ComposeFile, readComposeFile, variablesIn } from './file.ts'
 import type { Variables } from './interpolate.ts'
 import { composeNotesOf } from './notes.ts'
 import type { Service } from './schema.ts'
@@ -37,6 +38,8 @@ const nodesOf = (path: string, options: ComposeOptions): DescribedNodes => {
     ...givenProblems(file),
     ...variablesProblems(file, dirname(path)),
   ]
+  if (Object.keys(file.content.services).length === 0)
+    problems.push(file.problem(['services'], 'expected at least one service'))
   if (problems.length > 0) throw new ConfigError(problems)
   const { services } = file.content
   const nodes = inOrder(services).flatMap(name => nodesOfService(name, file, dirname(path)))
@@ -70,9 +73,14 @@ const nodesOfService = (name: string, file: ComposeFile, directory: string): [st
     condition === 'service_healthy' ? namesOf(other, countOf(services[other]!)) : [],
   )
   const definition = { ...definitionOf(service, file, directory), ...(after.length > 0 && { after }) }
-  if (count === 1) return [[name, definition]]
-  return namesOf(name, count).map(each => [each, { ...definition, aliases: [name] }])
+  const others = namesBeside(name, service)
+  if (count === 1) return [[name, { ...definition, ...(others.length > 0 && { aliases: others }) }]]
+  return namesOf(name, count).map(each => [each, { ...definition, aliases: [name, ...others] }])
 }
+
+/** Other names by which a service is reached. */
+const namesBeside = (name: string, { container_name, networks = [] }: Service): string[] =>
+  [...new Set([...(container_name === undefined ? [] : [container_name]), ...networks])].filter(each => each !== name)
 
 /** Names of the nodes of a service. */
 const namesOf = (name: string, count: number): string[] =>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ignoredFields, refusedFields } from './fields.ts'
 import { wordsOf } from './words.ts'
 
 /** The part of the Compose specification that nodes use. All other fields are refused by name. */
@@ -175,8 +176,40 @@ const scale = z.int({ error: 'expected how many containers, at least 1' }).min(1
 const amount = z.union([z.string(), z.number().transform(String)], { error: "expected an amount such as '256m'" })
 const numberOf = (what: string) => z.int({ error: what }).min(1, { error: what })
 
-/** Fields that are ignored; `notes.ts` says which and why. */
+/** Fields that are ignored. */
 const accepted = z.unknown().optional()
+
+type Accepted<Names extends string> = Record<Names, typeof accepted>
+const ignored = Object.fromEntries(Object.keys(ignoredFields).map(name => [name, accepted])) as Accepted<
+  keyof typeof ignoredFields
+>
+const refused = Object.fromEntries(
+  Object.entries(refusedFields).map(([name, why]) => [
+    name,
+    z.undefined({ error: `is not supported: ${why}` }).optional(),
+  ]),
+) as unknown as Accepted<keyof typeof refusedFields>
+
+/** Fields of `deploy` that are ignored: nothing is deployed. */
+const deployedFields = [
+  ...['endpoint_mode', 'labels', 'mode', 'placement', 'restart_policy', 'rollback_config', 'update_config'],
+] as const
+const withoutMeaning = Object.fromEntries(deployedFields.map(name => [name, accepted])) as Accepted<
+  (typeof deployedFields)[number]
+>
+
+const networksExpected = 'expected networks: a list of names, or an object of { aliases }'
+const networks = z
+  .union(
+    [
+      z.array(z.string()).transform(() => [] as string[]),
+      z
+        .record(z.string(), z.looseObject({ aliases: z.array(z.string()).default([]) }).nullable())
+        .transform(named => Object.values(named).flatMap(network => network?.aliases ?? [])),
+    ],
+    { error: networksExpected },
+  )
+  .optional()
 
 const service = z.strictObject(
   {
@@ -214,40 +247,16 @@ const service = z.strictObject(
                 .optional(),
             })
             .optional(),
-          restart_policy: accepted,
+          ...withoutMeaning,
         },
         { error: issue => unsupported(issue, 'expected { replicas, resources }') },
       )
       .default({}),
-    annotations: accepted,
-    attach: accepted,
-    build: accepted,
-    container_name: accepted,
-    cpu_count: accepted,
-    cpu_percent: accepted,
-    cpu_shares: accepted,
-    cpu_period: accepted,
-    cpu_quota: accepted,
-    cpus: accepted,
-    cpuset: accepted,
-    develop: accepted,
-    expose: accepted,
-    hostname: accepted,
-    init: accepted,
-    labels: accepted,
-    logging: accepted,
-    mem_reservation: accepted,
-    mem_swappiness: accepted,
-    memswap_limit: accepted,
-    networks: accepted,
-    oom_score_adj: accepted,
+    container_name: text.optional(),
+    networks,
     platform: z.enum(['linux', 'linux/amd64', 'linux/x86_64'], { error: "expected 'linux/amd64'" }).optional(),
-    restart: accepted,
-    stdin_open: accepted,
-    stop_grace_period: accepted,
-    stop_signal: accepted,
-    tty: accepted,
-    ulimits: accepted,
+    ...ignored,
+    ...refused,
   },
   { error: issue => unsupported(issue, 'expected a service: { image, … }') },
 )
@@ -279,13 +288,27 @@ const declaredFiles = z
   )
   .default({})
 
+const includeExpected = 'expected compose files: paths, or { path, project_directory, env_file }'
+const include = z
+  .array(
+    z.union([
+      z.string().transform(path => ({ path, project_directory: undefined, env_file: undefined })),
+      z.strictObject({
+        path: z.string(),
+        project_directory: z.string().optional(),
+        env_file: z.union([z.string().transform(file => [file]), z.array(z.string())]).optional(),
+      }),
+    ]),
+    { error: includeExpected },
+  )
+  .default([])
+
 export const composeSchema = z.strictObject(
   {
     name: text.optional(),
     version: accepted,
-    services: z
-      .record(z.string(), service, { error: 'expected the services by name' })
-      .refine(services => Object.keys(services).length > 0, { error: 'expected at least one service' }),
+    include,
+    services: z.record(z.string(), service, { error: 'expected the services by name' }).default({}),
     volumes: declaredVolumes,
     secrets: declaredFiles,
     configs: declaredFiles,

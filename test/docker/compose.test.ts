@@ -1,9 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how compose files name variables
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { ignoredFields, refusedFields, usedFields } from '../../docker/compose/fields.ts'
 import { interpolate } from '../../docker/compose/interpolate.ts'
 import { fromCompose } from '../../docker/compose/nodes.ts'
 import { wordsOf } from '../../docker/compose/words.ts'
@@ -176,12 +177,12 @@ services:
   test('all variables that are missing are named at once, with all else that is wrong', () => {
     expect(
       problemsOf(
-        'services:\n  a:\n    image: "${NOT_SET_ONE}"\n    command: "${NOT_SET_TWO:?say it}"\n    ipc: host\n',
+        'services:\n  a:\n    image: "${NOT_SET_ONE}"\n    command: "${NOT_SET_TWO:?say it}"\n    pre_stop: []\n',
       ),
     ).toEqual([
       'compose.yaml:3: expected the variable NOT_SET_ONE to be set',
       'compose.yaml:4: expected the variable NOT_SET_TWO to be set (say it)',
-      'compose.yaml:5: services.a.ipc: is not supported',
+      'compose.yaml:5: services.a.pre_stop: is not supported: a node runs its program alone',
     ])
   })
 
@@ -223,6 +224,177 @@ configs: { conf: { file: redis.conf } }
   })
 })
 
+describe('a service that extends another one', () => {
+  const filesIn = (files: Readonly<Record<string, string>>) => {
+    const directory = directoryWith(files['compose.yaml']!)
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(directory, name)), { recursive: true })
+      writeFileSync(join(directory, name), content)
+    }
+    return { directory, read: () => fromCompose('compose.yaml')[readNodes](directory) }
+  }
+  const errorOf = (files: Readonly<Record<string, string>>): string => {
+    const { directory, read } = filesIn(files)
+    try {
+      read()
+    } catch (error) {
+      return (error as Error).message.replaceAll(`${directory}/`, '')
+    }
+    return ''
+  }
+
+  test('has what it says itself, and all else of the other one; lists are appended', () => {
+    const { directory, read } = filesIn({
+      'compose.yaml': `
+services:
+  base:
+    image: shop:1
+    command: [serve, --slowly]
+    environment: [A=1, B=2]
+    volumes: ['/data', './conf:/conf:ro']
+    healthcheck: { test: [CMD, ask], interval: 5s }
+    profiles: [never]
+  web:
+    extends: base
+    command: serve
+    environment: { B: 3 }
+    volumes: ['./other:/conf']
+    healthcheck: { test: [CMD, ask, twice] }
+  db:
+    extends: { file: more/db.yaml, service: db }
+    mem_limit: 64m
+`,
+      'more/db.yaml': `
+services:
+  db:
+    extends: { service: plain }
+    env_file: db.env
+    volumes: ['./seed:/seed', 'kept:/kept']
+  plain: { image: db:7, mem_limit: 8m }
+`,
+      'more/db.env': 'FROM_FILE=yes\n',
+    })
+    const { nodes } = read()
+    // Both are of the profile.
+    expect(Object.keys(nodes)).toEqual(['db'])
+    expect(nodes.db).toMatchObject({
+      image: 'db:7',
+      env: { FROM_FILE: 'yes' },
+      container: { memory: '64m', volumes: [`${directory}/more/seed:/seed`, '/kept'] },
+    })
+    const { nodes: all } = fromCompose('compose.yaml', { profiles: ['never'] })[readNodes](directory)
+    expect(all.web).toMatchObject({
+      image: 'shop:1',
+      command: ['serve'],
+      env: { A: '1', B: '3' },
+      healthy: ['ask', 'twice'],
+      container: { volumes: ['/data', `${directory}/other:/conf`] },
+    })
+  })
+
+  test('is refused where that is not there, or extends it in turn', () => {
+    const web = (base: string) => `services:\n  web:\n    image: x\n    extends: ${base}\n`
+    expect(errorOf({ 'compose.yaml': web('base') })).toBe(
+      'compose.yaml:4: services.web.extends: expected a service, found none named base',
+    )
+    expect(errorOf({ 'compose.yaml': web('{ file: none.yaml, service: a }') })).toBe(
+      'cannot read the compose file none.yaml: no such file',
+    )
+    expect(errorOf({ 'compose.yaml': web('{ file: b.yaml, service: a }'), 'b.yaml': web('web') })).toBe(
+      'compose.yaml:4: services.web.extends: expected a service, found none named a in b.yaml',
+    )
+    expect(errorOf({ 'compose.yaml': web('web') })).toBe(
+      'compose.yaml:4: services.web.extends: expected no circle, but web extends web',
+    )
+    const circle = {
+      'compose.yaml': web('{ file: b.yaml, service: web }'),
+      'b.yaml': web('{ file: compose.yaml, service: web }'),
+    }
+    expect(errorOf(circle)).toBe('compose.yaml:1: services: expected no circle, but web extends web')
+  })
+
+  test('and services of files that are included are nodes too, by paths of their own', () => {
+    const { directory, read } = filesIn({
+      'compose.yaml': `
+include:
+  - db/compose.yaml
+  - { path: web/compose.yaml, project_directory: web/root, env_file: web/vars }
+services:
+  shop: { image: shop, depends_on: [db, web] }
+`,
+      'db/compose.yaml': `
+services:
+  db: { image: 'db:\${TAG}', volumes: ['./seed:/seed'], secrets: [key] }
+secrets: { key: { file: key.txt } }
+`,
+      'db/.env': 'TAG=7\n',
+      'web/compose.yaml': "services: { web: { image: '${IMAGE}', volumes: ['./site:/site'] } }\n",
+      'web/vars': 'IMAGE=site\n',
+    })
+    const { nodes } = read()
+    expect(Object.keys(nodes).sort()).toEqual(['db', 'shop', 'web'])
+    expect(nodes.db).toMatchObject({ image: 'db:7' })
+    expect(nodes.db!.container!.volumes).toEqual([
+      `${directory}/db/seed:/seed`,
+      `${directory}/db/key.txt:/run/secrets/key:ro`,
+    ])
+    expect(nodes.web).toMatchObject({ image: 'site', container: { volumes: [`${directory}/web/root/site:/site`] } })
+  })
+
+  test('an included file that includes the first one, or has a service of its name, is refused', () => {
+    expect(errorOf({ 'compose.yaml': 'include: [b.yaml]\n', 'b.yaml': 'include: [compose.yaml]\n' })).toBe(
+      'b.yaml: expected no circle of files, but it includes compose.yaml',
+    )
+    const both = 'services:\n  a: { image: x }\n'
+    expect(errorOf({ 'compose.yaml': `include: [b.yaml]\n${both}`, 'b.yaml': both })).toBe(
+      'compose.yaml:3: services.a: is in an included file too',
+    )
+    expect(
+      errorOf({ 'compose.yaml': 'include: [b.yaml]\n', 'b.yaml': 'services:\n  a: { image: x, scale: 0 }\n' }),
+    ).toBe('b.yaml:2: services.a.scale: expected how many containers, at least 1')
+  })
+})
+
+test('a service is reached by the name of its container and its aliases too', () => {
+  const { nodes, notes } = read(`
+services:
+  db:
+    image: redis
+    container_name: shop-db
+    networks: { back: { aliases: [database, db] }, front: }
+  web: { image: web, scale: 2, networks: [front] }
+networks: { back: , front: }
+`)
+  expect(nodes.db).toMatchObject({ aliases: ['shop-db', 'database'] })
+  expect(nodes['web-1']).toMatchObject({ aliases: ['web'] })
+  expect(notes.map(note => note.replace(/^.*?: /, ''))).toEqual([
+    'services.db.networks: all nodes are on one network',
+    'services.web.networks: all nodes are on one network',
+  ])
+})
+
+test('each field of the specification is used, ignored with a reason, or refused with one', () => {
+  // The properties of a service in its schema (compose-spec, 2026-06-23).
+  const specified = `
+  annotations attach blkio_config build cap_add cap_drop cgroup cgroup_parent command configs container_name
+  cpu_count cpu_percent cpu_period cpu_quota cpu_rt_period cpu_rt_runtime cpu_shares cpus cpuset credential_spec
+  depends_on deploy develop device_cgroup_rules devices dns dns_opt dns_search domainname entrypoint env_file
+  environment expose extends external_links extra_hosts gpus group_add healthcheck hostname image init ipc isolation
+  label_file labels links logging mac_address mem_limit mem_reservation mem_swappiness memswap_limit models
+  network_mode networks oom_kill_disable oom_score_adj pid pids_limit platform ports post_start pre_stop privileged
+  profiles provider pull_policy pull_refresh_after read_only restart runtime scale secrets security_opt shm_size
+  stdin_open stop_grace_period stop_signal storage_opt sysctls tmpfs tty ulimits use_api_socket user userns_mode uts
+  volumes volumes_from working_dir
+  `.trim()
+  const known = [usedFields, ignoredFields, refusedFields].flatMap(fields => Object.keys(fields))
+  expect(known.sort()).toEqual(specified.split(/\s+/))
+  expect(new Set(known).size).toBe(known.length)
+  const lineOf = (field: string) => problemsOf(`services:\n  a:\n    image: x\n    ${field}: true\n`)
+  for (const field of Object.keys(ignoredFields)) expect(lineOf(field)).toEqual([])
+  for (const [field, why] of Object.entries(refusedFields))
+    expect(lineOf(field)).toEqual([`compose.yaml:4: services.a.${field}: is not supported: ${why}`])
+})
+
 describe('what is wrong is refused, with its line and field', () => {
   test.each([
     ['', 'compose.yaml:1: the file: expected a compose file: { services }'],
@@ -232,7 +404,10 @@ describe('what is wrong is refused, with its line and field', () => {
       'services:\n  a:\n    build: .',
       'compose.yaml:2: services.a.image: expected the name of an image that was built: nothing is built here',
     ],
-    ['services:\n  a:\n    image: x\n    privileged: true', 'compose.yaml:4: services.a.privileged: is not supported'],
+    [
+      'services:\n  a:\n    image: x\n    privileged: true',
+      'compose.yaml:4: services.a.privileged: is not supported: a node has no rights on this machine',
+    ],
     [
       'services:\n  a:\n    image: x\n    env_file: [none.env]',
       'compose.yaml:4: services.a.env_file: expected a file of variables, found no none.env',

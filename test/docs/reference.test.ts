@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { happenings } from '../../checker/happening/happenings.ts'
 import { faultKinds, kinds } from '../../checker/happening/kinds.ts'
 import { program } from '../../cli/main.ts'
-import { definitionPath, fieldsPage, formatted, kindsPage, optionsPage } from '../../scripts/reference.mjs'
+import { ignoredFields, refusedFields, usedFields } from '../../docker/compose/fields.ts'
+import { composePage, definitionPath, fieldsPage, formatted, kindsPage, optionsPage } from '../../scripts/reference.mjs'
 import { root } from './page.ts'
 
 const page = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -22,6 +23,8 @@ test('the page of all options is what the help says (npm run reference)', () => 
 })
 
 test('the page of all kinds of steps is what the tables say, and every fault is among those of a configuration', () => {
+  const fieldsOfServices = composePage(usedFields, ignoredFields, refusedFields)
+  expect(page('docs/compose-fields.md')).toBe(formatted('docs/compose-fields.md', fieldsOfServices))
   expect(page('docs/kinds.md')).toBe(formatted('docs/kinds.md', kindsPage(kinds, happenings)))
   expect(page('docs/configuration.md')).toContain(`\`faults: { ${faultKinds.join(', ')} }\``)
 })
