@@ -26,7 +26,7 @@ const native: Readonly<Record<string, string>> = {
 }
 
 /** Bytes that the kernel of a paced namespace buffers for each connection. Fewer would cut a common write into more parts. */
-export const pacedSendBuffer = 65_536
+export const pacedSendBuffer = 32_768
 
 /** Range from which the kernel chooses ports, inclusive. */
 export const chosenPorts = [49_152, 65_535] as const

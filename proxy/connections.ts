@@ -144,6 +144,8 @@ export class Connections {
   play(from: Host, to: Host, { kind, port, opener, number, ...pending }: PlayedSegment): Message | undefined {
     if (!this.isPlayable(from, to, { kind, opener, number })) return undefined
     if (kind === 'open') {
+      const before = this.#endOf(from, to, opener, number)
+      this.#all = this.#all.filter(({ ends }) => before === undefined || !ends.includes(before))
       const names = { opener: from, listener: to, number, port, shownPort: freePort(from, to, port, number) }
       this.#all.push(this.#connectionOf(names))
     }
@@ -157,8 +159,9 @@ export class Connections {
     { kind, opener, number }: Pick<PlayedSegment, 'kind' | 'opener' | 'number'>,
   ): boolean {
     const end = this.#endOf(from, to, opener, number)
-    // No node asks twice for the same one. Combined states of nodes may.
-    return kind === 'open' ? end === undefined : end?.isPlayable === true
+    // No node asks twice for the same one. Combined states of nodes may, and a kernel does not answer while it has that one.
+    if (kind === 'open') return end === undefined || (end.isForgotten && end.other.isForgotten)
+    return end?.isPlayable === true
   }
 
   #endOf(from: Host, to: Host, opener: string, number: number): End | undefined {

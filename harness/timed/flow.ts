@@ -3,7 +3,7 @@ import type { Copies } from './copies.ts'
 import { FlowReceiver, type Receipts } from './flow-receiver.ts'
 import { RoundTrips } from './round-trips.ts'
 import type { SegmentInFlight } from './segment.ts'
-import { SendWindow, segmentsAtFirst } from './send-window.ts'
+import { SendWindow } from './send-window.ts'
 import type { Awaiting, Carrier } from './ways.ts'
 
 /** Payload of a segment: an Ethernet packet without the headers of IP and TCP and the option for time stamps. */
@@ -25,8 +25,6 @@ const laterMax = 3
  */
 const bufferedPerSegment = 2 * 4352
 const bufferBytesMax = 4 << 20
-/** Before anything was acknowledged. */
-export const bufferBytesMin = segmentsAtFirst * bufferedPerSegment
 
 /** Is told when what was written has arrived. */
 type Reader = Pick<Awaiting, 'arrived' | 'copy'>

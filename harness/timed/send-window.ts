@@ -4,7 +4,7 @@ import type { RoundTrips } from './round-trips.ts'
  * Segments in flight at first, and again after a silence (RFC 6928). More would make short transfers faster than real
  * ones.
  */
-export const segmentsAtFirst = 10
+const segmentsAtFirst = 10
 /** Upper limit of segments in flight: Linux lets a socket buffer 4 MiB (`tcp_wmem`, `tcp_rmem`). */
 const segmentsMax = 2900
 /** The share of its window that a flow keeps after a loss (CUBIC, RFC 9438). */

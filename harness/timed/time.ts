@@ -5,7 +5,7 @@ import type { Way } from '../../proxy/way.ts'
 import { millisecond, type Nanoseconds } from '../hold/clock/virtual-clock.ts'
 import { Agenda } from './agenda.ts'
 import { Copies } from './copies.ts'
-import { bufferBytesMin, Flow } from './flow.ts'
+import { Flow } from './flow.ts'
 import { type LinkChange, Links, noTopology } from './links.ts'
 import { Reach } from './reach.ts'
 import { Standstills } from './standstills.ts'
@@ -19,6 +19,11 @@ import { type Awaiting, type PacketCounts, Ways } from './ways.ts'
 const graceMs = 5000
 /** Headers of IP and UDP, or of IP and ICMP. */
 const datagramHeaderBytes = 28
+/**
+ * A kernel sends no segment that is longer than half of the largest window that it has seen. That must not depend on how much of
+ * a first window was used, so it has room for two segments of 64 KiB, and for what a program sends before it knows of a window.
+ */
+const leastRoom = 192 * 1024
 /** Milliseconds until a kernel's first retransmission; each further one takes twice as long. */
 const againMs = 200
 
@@ -300,7 +305,8 @@ export class Time {
 
   /** How many bytes a program may have under way on a connection, besides what its kernel keeps. */
   roomOf(way: Way, names: ConnectionNames): number {
-    return (this.#flows.get(directionOf(way, names))?.bufferBytes ?? bufferBytesMin) - pacedSendBuffer
+    const bufferBytes = this.#flows.get(directionOf(way, names))?.bufferBytes ?? 0
+    return Math.max(bufferBytes - pacedSendBuffer, leastRoom)
   }
 
   /** Forgets connections of which no message will come any more. */
