@@ -60,7 +60,10 @@ test('a check says of each search how much it looked at: what it was the first t
     'fruitful',
     'bounded',
     'patient',
+    'interrupted',
   ])
+  // Nothing can be paused there, and no power fails.
+  expect(searches.at(-1)).toMatchObject({ executions: 0 })
   expect(searches.reduce((sum, { executions }) => sum + executions, 0)).toBe(60)
   expect(searches.reduce((sum, each) => sum + each.states, 0)).toBe(states)
 })

@@ -26,7 +26,7 @@ test.each([
   const verdicts = []
   for (const workers of ['1', '3']) {
     const { stdout } = await check('--property', property, ...options, '--workers', workers)
-    const { seconds: _, stepsPerSecond: __, trace: ___, report: ____, sample: _____, ...verdict } = JSON.parse(stdout)
+    const { seconds, stepsPerSecond, trace, report, issue, sample, ...verdict } = JSON.parse(stdout)
     verdicts.push(verdict)
   }
   expect(verdicts[1]).toEqual(verdicts[0])
