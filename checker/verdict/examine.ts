@@ -90,8 +90,10 @@ const shrinkDeadLimits: SearchLimits = { steps: 50_000, milliseconds: 15_000 }
 const hastenLimits: SearchLimits = { steps: 10_000, milliseconds: 10_000 }
 const orderLimits: SearchLimits = { steps: 10_000, milliseconds: 10_000 }
 /** What is found out about a violation that is certain, for its reader. */
-const overtakingLimits: SearchLimits = { steps: 5_000, milliseconds: 5_000 }
-const curveLimits: SearchLimits = { steps: 5_000, milliseconds: 3_000 }
+const overtakingLimits = { steps: 5_000, milliseconds: 5_000 } satisfies SearchLimits
+const curveLimits = { steps: 5_000, milliseconds: 3_000 } satisfies SearchLimits
+/** What is found at once is reported soon: each may take half of the time until then, and at least so long. */
+const explainedMsMin = 1000
 /** Walks of the curve of a safety violation are so many times as long as its schedule, and at least this long. */
 const [curveFactor, curveLengthMin] = [2, 50]
 const suspectStepsMax = 500_000
@@ -300,20 +302,21 @@ export class Examination {
     return whole.case === 'transient' ? 'transient' : describe(property, schedule, whole, this.#suspects)
   }
 
-  /** What a reader of a violation wants to know: which overtakings it depends on, and when it became likely. */
-  async explain(cells: Cells, found: Found): Promise<Pick<Verdict, 'overtakings' | 'curve'>> {
+  /**
+   * What a reader of a violation wants to know: which overtakings it depends on, and when it became likely.
+   *
+   * @param spentMs until it was found
+   */
+  async explain(cells: Cells, found: Found, spentMs: number): Promise<Pick<Verdict, 'overtakings' | 'curve'>> {
     this.#options.onPhase('finding what it depends on')
-    const overtakings = await overtakingsIn(
-      cells,
-      found.schedule,
-      this.#stillMet(found),
-      this.#within(overtakingLimits),
-    )
+    const within = ({ steps, milliseconds }: typeof curveLimits) =>
+      this.#within({ steps, milliseconds: Math.min(milliseconds, Math.max(explainedMsMin, spentMs / 2)) })
+    const overtakings = await overtakingsIn(cells, found.schedule, this.#stillMet(found), within(overtakingLimits))
     const curve = await curveOf(cells, found.schedule, {
       found: violationLike(found),
       length: found.criticalTransition?.walkLength ?? Math.max(curveLengthMin, curveFactor * found.schedule.length),
       random: this.#options.random.fork(),
-      limits: this.#within(curveLimits),
+      limits: within(curveLimits),
     })
     return { ...(overtakings && { overtakings }), ...(curve && { curve }) }
   }
