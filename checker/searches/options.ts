@@ -32,6 +32,8 @@ export interface SearchOptions {
    * verdict is `undetermined` and names it. For a caller who lets something else find and examine it again.
    */
   readonly leavesExamination?: boolean | undefined
+  /** Whether nobody wants to know what a violation depends on, as of a way to a goal. */
+  readonly leavesExplanation?: boolean | undefined
   readonly executions?: number | undefined
   /** Depth limit of the bounded search and of consequence prediction, in steps. */
   readonly depth?: number | undefined

@@ -109,7 +109,7 @@ interface Looking {
 const lookFor = async (session: Session, { options, goal, place, before, cpus }: Looking): Promise<Looked> => {
   const { system, clocksStart } = session
   const { name } = system.goals[goal]!
-  const found = await search(session, { ...options, goal }, cpus)
+  const found = await search(session, { ...options, goal, leavesExplanation: true }, cpus)
   const { executions, steps, variant } = found
   const looked = { executions, spent: executions, steps, clocksStart }
   if (!isReached(found)) {

@@ -15,7 +15,7 @@ interface Described {
 }
 
 /** Options that only a program can give: a signal that ends the check, a callback for progress, how much is examined. */
-type OfPrograms = 'signal' | 'onProgress' | 'examinationMs' | 'recordingMs' | 'leavesExamination'
+type OfPrograms = 'signal' | 'onProgress' | 'examinationMs' | 'recordingMs' | 'leavesExamination' | 'leavesExplanation'
 
 /**
  * The options of a check, by their names in the library. The command, its help and the library's validation are all
@@ -91,7 +91,14 @@ export const checkOptionsFrom = (given: Readonly<Record<string, unknown>>): Chec
     }),
   )
 
-const ofPrograms: readonly OfPrograms[] = ['signal', 'onProgress', 'examinationMs', 'recordingMs', 'leavesExamination']
+const ofPrograms: readonly OfPrograms[] = [
+  'signal',
+  'onProgress',
+  'examinationMs',
+  'recordingMs',
+  'leavesExamination',
+  'leavesExplanation',
+]
 const names: readonly string[] = [...Object.keys(checkOptions), ...ofPrograms]
 
 /** @throws UsageError for an unknown option */
