@@ -131,10 +131,7 @@ export class Measurements {
   /** A step was executed, which led to these states. What it changed was told before. */
   stepped(nodes: readonly NodeView[], atMs: number): void {
     if (this.#joining.size > 0) this.#noteJoins(nodes, atMs)
-    for (const each of this.#open) {
-      if (this.#notSince.size > 0) Object.assign(each, { hasHarmed: true, tookMs: undefined })
-      else if (each.hasHarmed) each.tookMs ??= atMs - each.fault.atMs
-    }
+    this.#noteRecoveries(this.#notSince.size > 0, atMs)
   }
 
   /**
@@ -157,11 +154,8 @@ export class Measurements {
     this.unseen += unseen.length
     this.#noteJoins(state.nodes, atMs)
     this.#hasLooked = true
-    for (const each of this.#open) {
-      each.hasHarmed ||= without > 0
-      if (without > 0) each.tookMs = undefined
-      else each.tookMs ??= each.hasHarmed ? atMs - each.fault.atMs : 0
-    }
+    this.#noteRecoveries(without > 0, atMs)
+    if (without === 0) for (const each of this.#open) each.tookMs ??= 0
     return values
   }
 
@@ -204,6 +198,13 @@ export class Measurements {
     if (isHeld) return
     figures.looksWithout += 1
     if (!wasOut) figures.outages.push({ fromMs: atMs, untilMs: undefined, message })
+  }
+
+  #noteRecoveries(isOut: boolean, atMs: number): void {
+    for (const each of this.#open) {
+      if (isOut) Object.assign(each, { hasHarmed: true, tookMs: undefined })
+      else if (each.hasHarmed) each.tookMs ??= atMs - each.fault.atMs
+    }
   }
 
   #noteJoins(nodes: readonly NodeView[], atMs: number): void {
