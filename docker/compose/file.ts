@@ -39,11 +39,20 @@ const read = (path: string, { directory, envFiles }: Included, within: readonly 
   const variables = variablesFor(path, envFiles)
   const parsed = parse(path, variables)
   const { problem } = parsed
-  const whole = extendedServices(parsed.content, path, problem, other => parse(other, variables).content)
+  const unset = [...parsed.unset]
+  const others = new Map<string, unknown>()
+  const whole = extendedServices(parsed.content, path, problem, other => {
+    if (!others.has(other)) {
+      const extended = parse(other, variables)
+      others.set(other, extended.content)
+      unset.push(...extended.unset)
+    }
+    return others.get(other)
+  })
   const written = within.length === 0 ? whole : withAbsolutePaths(whole, directory ?? dirname(path))
   const checked = composeSchema.safeParse(withoutExtensions(written))
   const wrong = checked.error?.issues.flatMap(issue => problemsOf(issue, problem)) ?? []
-  if (!checked.success || parsed.unset.length > 0) throw new ConfigError([...parsed.unset, ...wrong])
+  if (!checked.success || unset.length > 0) throw new ConfigError([...unset, ...wrong])
   const file = { content: checked.data, variables, problem }
   return checked.data.include.reduce<ComposeFile>((all, included) => {
     const from = (place: string) => resolve(dirname(path), place)

@@ -293,6 +293,7 @@ services:
   })
 
   test('is refused where that is not there, or extends it in turn', () => {
+    const unset = 'services:\n  a:\n    image: "${NOT_SET_ONE}"\n'
     const web = (base: string) => `services:\n  web:\n    image: x\n    extends: ${base}\n`
     expect(errorOf({ 'compose.yaml': web('base') })).toBe(
       'compose.yaml:4: services.web.extends: expected a service, found none named base',
@@ -302,6 +303,9 @@ services:
     )
     expect(errorOf({ 'compose.yaml': web('{ file: b.yaml, service: a }'), 'b.yaml': web('web') })).toBe(
       'compose.yaml:4: services.web.extends: expected a service, found none named a in b.yaml',
+    )
+    expect(errorOf({ 'compose.yaml': web('{ file: b.yaml, service: a }'), 'b.yaml': unset })).toBe(
+      'b.yaml:3: expected the variable NOT_SET_ONE to be set',
     )
     expect(errorOf({ 'compose.yaml': web('web') })).toBe(
       'compose.yaml:4: services.web.extends: expected no circle, but web extends web',
