@@ -144,8 +144,8 @@ export class Connections {
   play(from: Host, to: Host, { kind, port, opener, number, ...pending }: PlayedSegment): Message | undefined {
     if (!this.isPlayable(from, to, { kind, opener, number })) return undefined
     if (kind === 'open') {
-      const before = this.#endOf(from, to, opener, number)
-      this.#all = this.#all.filter(({ ends }) => before === undefined || !ends.includes(before))
+      const over = this.#endOf(from, to, opener, number)
+      if (over) this.#all = this.#all.filter(({ ends }) => !ends.includes(over))
       const names = { opener: from, listener: to, number, port, shownPort: freePort(from, to, port, number) }
       this.#all.push(this.#connectionOf(names))
     }
