@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
-import { formatOf, readTopology, writeText, writeTopology } from '../topologies/formats/file.ts'
+import { readTopology, writerOf, writeText, writeTopology } from '../topologies/formats/file.ts'
 import { type TopologyKind, topologyKinds } from '../topologies/generate/generate.ts'
 import { generateInternet } from '../topologies/generate/internet.ts'
+import { largestPart } from '../topologies/parts.ts'
 import { drawTopology } from '../topologies/picture/picture.ts'
 import { withMeanRoundTrip } from '../topologies/round-trip.ts'
 import { describeSummary, summarise } from '../topologies/summary/summary.ts'
@@ -20,6 +21,10 @@ interface GenerateOptions extends OutputOptions {
   readonly nodes: number
   readonly seed: number
   readonly cross?: number
+}
+
+interface ConvertOptions extends OutputOptions {
+  readonly largestPart?: boolean
 }
 
 const descriptions: Readonly<Record<TopologyKind, string>> = {
@@ -51,11 +56,13 @@ export const addTopologyCommands = (root: Command): void => {
   }
   const convert = topology
     .command('convert')
-    .description('converts a .json, .graphml, .gml or .inet file to another format')
+    .description('converts a file of another program to another format')
     .argument('<file>')
-  withOutputOptions(convert).action((file: string, output: OutputOptions) => {
+    .option('--largest-part', 'keeps the largest part of a graph that is in parts')
+  withOutputOptions(convert).action((file: string, { largestPart: isLargest, ...output }: ConvertOptions) => {
     checkOutput(output)
-    const found = readTopology(file)
+    const read = readTopology(file)
+    const found = isLargest ? largestPart(read) : read
     finish(output.meanRtt === undefined ? found : withMeanRoundTrip(found, output.meanRtt), output)
   })
 }
@@ -69,7 +76,7 @@ const withOutputOptions = (command: Command) =>
 
 /** Checked before the work, which may take long. */
 const checkOutput = ({ out }: OutputOptions): void => {
-  if (out !== undefined) formatOf(out)
+  if (out !== undefined) writerOf(out)
 }
 
 const finish = (topology: Topology, { out, svg, json }: OutputOptions) => {

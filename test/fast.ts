@@ -28,7 +28,7 @@ const files: Readonly<Record<string, string>> = {
   proxy: 'dissect http2 network network-mark outbox packet routers segment-lengths tcp up-hosts',
   'proxy/forwarding': 'cross-traffic pipe router time-to-live',
   report: 'happened model',
-  topologies: 'bad-files formats generate inet place routes summary',
+  topologies: 'bad-files formats formats-of-others generate inet place routes summary',
   'topologies/churn': 'model script',
 }
 

@@ -1,5 +1,6 @@
 import FlatQueue from 'flatqueue'
 import { TopologyError } from './error.ts'
+import { partsProblem } from './parts.ts'
 import { type Pipe, pipesOf, type Topology } from './topology.ts'
 
 /** The path of least delay between two nodes, as a single pipe. */
@@ -167,16 +168,29 @@ const betweenAll = <R>(
   for (const end of ends) if (!net.indexOf.has(end)) throw new TopologyError(`there is no node "${end}"`)
   return ends.flatMap(from => {
     const last = lastArcs(net, net.indexOf.get(from)!)
-    return ends.filter(to => to !== from).map(to => routeOf(wayAlong(net, last, from, to), from, to, net))
+    return ends
+      .filter(to => to !== from)
+      .map(to => {
+        const way = wayAlong(net, last, from, to)
+        if (way) return routeOf(way, from, to, net)
+        const parts = partsProblem(topology)
+        throw new TopologyError(`there is no way from "${from}" to "${to}"${parts === undefined ? '' : `: ${parts}`}`)
+      })
   })
 }
 
-const wayAlong = ({ indexOf }: Network, last: readonly (Arc | undefined)[], from: string, to: string): Direction[] => {
+/** `undefined` where there is none. */
+const wayAlong = (
+  { indexOf }: Network,
+  last: readonly (Arc | undefined)[],
+  from: string,
+  to: string,
+): Direction[] | undefined => {
   const way: Direction[] = []
   const start = indexOf.get(from)!
   for (let node = indexOf.get(to)!; node !== start; ) {
     const arc = last[node]
-    if (arc === undefined) throw new TopologyError(`there is no way from "${from}" to "${to}"`)
+    if (arc === undefined) return undefined
     way.push(arc.direction)
     node = arc.from
   }

@@ -178,9 +178,7 @@ describe('files', () => {
     expect(() => readTopology(join(directory, 'absent.gml'))).toThrow(
       `cannot read ${join(directory, 'absent.gml')}: no such file or directory`,
     )
-    expect(() => readTopology(directory)).toThrow(
-      `${directory}: expected a file that ends in .json, .graphml, .gml, .inet`,
-    )
+    expect(() => readTopology(directory)).toThrow(`cannot read ${directory}: it is a directory`)
     const nowhere = join(directory, 'absent', 't.json')
     expect(() => writeTopology(nowhere, generate('star', 3, 1))).toThrow(
       `cannot write ${nowhere}: no such file or directory`,

@@ -2,30 +2,52 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { TopologyError } from '../error.ts'
 import type { Topology } from '../topology.ts'
+import { readAsRelationships } from './as-relationships.ts'
+import { readBrite } from './brite.ts'
 import { readGml, writeGml } from './gml.ts'
 import { readGraphml, writeGraphml } from './graphml.ts'
+import { readGtItm } from './gt-itm.ts'
 import { readInet, writeInet } from './inet.ts'
 import { readJson, writeJson } from './json.ts'
+import { readModelnet } from './modelnet.ts'
+import { readSndlib } from './sndlib.ts'
 
 interface Format {
+  /** Of its files, where it has one. */
+  readonly extension?: string
+  readonly looksLike: (text: string) => boolean
   readonly read: (text: string) => Topology
-  readonly write: (topology: Topology) => string
+  /** Where it is written too. */
+  readonly write?: (topology: Topology) => string
 }
 
-/** By file extension. */
-const formats: Readonly<Record<string, Format>> = {
-  '.json': { read: readJson, write: writeJson },
-  '.graphml': { read: readGraphml, write: writeGraphml },
-  '.gml': { read: readGml, write: writeGml },
-  '.inet': { read: readInet, write: writeInet },
-}
+const startsWith = (pattern: RegExp) => (text: string) => pattern.test(text.slice(0, beginning))
 
-/** Reads a file in the format of its extension. Throws a `TopologyError` with the path. */
+/** How much of a file tells its format. */
+const beginning = 10_000
+
+const formats: readonly Format[] = [
+  { extension: '.json', looksLike: startsWith(/^\s*\{/), read: readJson, write: writeJson },
+  { extension: '.graphml', looksLike: startsWith(/<graphml[\s>]/), read: readGraphml, write: writeGraphml },
+  { extension: '.gml', looksLike: startsWith(/^\s*graph\s*\[/m), read: readGml, write: writeGml },
+  { extension: '.brite', looksLike: startsWith(/^\s*Topology:\s*\(/), read: readBrite },
+  { looksLike: startsWith(/^GRAPH \(|^\* GraphBase/), read: readGtItm },
+  { looksLike: startsWith(/<network[\s>][\s\S]*<networkStructure[\s>]/), read: readSndlib },
+  { looksLike: startsWith(/<(topology|model|allpairs)[\s>]/), read: readModelnet },
+  { looksLike: startsWith(/^(#.*\n|\s*\n)*\d+\|\d+\|-?\d/), read: readAsRelationships },
+  { extension: '.inet', looksLike: startsWith(/^\s*\d+\s+\d+\s*\n/), read: readInet, write: writeInet },
+]
+
+/**
+ * Reads a file in the format that it looks like, or else that of its extension. Throws a `TopologyError` with the path.
+ */
 export const readTopology = (path: string): Topology => {
-  const { read } = formatOf(path)
   const text = readText(path)
+  const format =
+    formats.find(({ looksLike }) => looksLike(text)) ?? formats.find(({ extension }) => hasExtension(path, extension))
+  if (!format) throw new TopologyError(`${path}: expected a topology in ${formatNames}, found none of them`)
   try {
-    return read(text)
+    return format.read(text)
   } catch (error) {
     if (!(error instanceof TopologyError)) throw error
     throw new TopologyError(
@@ -35,15 +57,21 @@ export const readTopology = (path: string): Topology => {
   }
 }
 
-/** Writes a file in the format of its extension. Throws a `TopologyError` if that fails. */
-export const writeTopology = (path: string, topology: Topology): void => writeText(path, formatOf(path).write(topology))
+const formatNames =
+  'JSON, GraphML, GML, INET, BRITE, ModelNet’s XML, SNDlib’s XML, GT-ITM’s alternative format or CAIDA’s relationships'
 
-/** The format of a file name. Throws a `TopologyError` if there is none. */
-export const formatOf = (path: string): Format => {
-  const format = formats[extname(path).toLowerCase()]
-  if (format) return format
-  throw new TopologyError(`${path}: expected a file that ends in ${Object.keys(formats).join(', ')}`)
+/** Writes a file in the format of its extension. Throws a `TopologyError` if that fails. */
+export const writeTopology = (path: string, topology: Topology): void => writeText(path, writerOf(path)(topology))
+
+/** How a file of this name is written. Throws a `TopologyError` if its extension is of no format that is written. */
+export const writerOf = (path: string): NonNullable<Format['write']> => {
+  const format = formats.find(({ extension, write }) => write && hasExtension(path, extension))
+  if (format?.write) return format.write
+  const extensions = formats.flatMap(({ extension, write }) => (extension && write ? [extension] : []))
+  throw new TopologyError(`${path}: expected a file that ends in ${extensions.join(', ')}`)
 }
+
+const hasExtension = (path: string, extension: string | undefined) => extname(path).toLowerCase() === extension
 
 /** Content of a file. Throws a `TopologyError` if it cannot be read. */
 export const readText = (path: string): string => {

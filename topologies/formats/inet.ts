@@ -2,6 +2,7 @@ import { TopologyError } from '../error.ts'
 import { lengthPerMs } from '../generate/plane.ts'
 import { classified, type Unclassified } from '../roles.ts'
 import type { Topology } from '../topology.ts'
+import { linesOf } from './lines.ts'
 
 /**
  * Reads INET's format: `nodes links`, then `id x y` for each node, then `id1 id2 weight` for each link, where the
@@ -9,10 +10,7 @@ import type { Topology } from '../topology.ts'
  * is wrong.
  */
 export const readInet = (text: string): Topology => {
-  const lines = text
-    .split('\n')
-    .map((content, index) => ({ number: index + 1, words: content.split(/\s+/).filter(word => word !== '') }))
-    .filter(({ words }) => words.length > 0)
+  const lines = linesOf(text)
   let next = 0
   const numbers = <Count extends number>(what: string, progress: string, count: Count) => {
     const line = lines[next++]
