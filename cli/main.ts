@@ -6,6 +6,7 @@ import { UsageError } from '../checker/system/errors.ts'
 import { NotWritten } from '../checker/system/written.ts'
 import { describeTear, readTrace } from '../checker/trace/read.ts'
 import { hasCriu } from '../harness/checkpoint/criu.ts'
+import { shareVariable } from '../harness/hold/turns/courtesy.ts'
 import { writeReport } from '../report/report.ts'
 import { addCampaignCommands } from './campaign/campaigns.ts'
 import { annotationOf } from './check/annotation.ts'
@@ -21,7 +22,16 @@ import { type CheckOptions, defaultOut, timeOf } from './command/options.ts'
 import { version } from './command/package.ts'
 import { print } from './command/print.ts'
 import { showProgress, statusLine } from './command/progress.ts'
-import { duration, pace, port, steerings, timerMsMax, wholeNumber, wholeNumberAboveZero } from './command/values.ts'
+import {
+  duration,
+  pace,
+  port,
+  shareOfCpu,
+  steerings,
+  timerMsMax,
+  wholeNumber,
+  wholeNumberAboveZero,
+} from './command/values.ts'
 import { askForPrograms, programOptions } from './config/ask-programs.ts'
 import { findConfig } from './config/find-config.ts'
 import type { AskedProgram } from './config/first-config.ts'
@@ -138,11 +148,19 @@ const emulateAndTell = async (file: string, options: RunOptions, json: boolean |
 // Modules that only one command needs are imported by that command. Loading them would take most of the start of the
 // others.
 
+/** What is said for this process holds for its workers too. */
+const takeShare = (command: Command): void => {
+  const { share } = command.optsWithGlobals<{ share?: number }>()
+  if (share !== undefined) process.env[shareVariable] = String(share)
+}
+
 export const program = (done: (code: number) => void) => {
   const root = new Command('lastnail')
     .description('Checks unmodified multi-process services.')
     .version(version)
     .exitOverride()
+    .option('--share <share>', 'of its CPUs, while other programs want them too (0.5)', shareOfCpu)
+    .hook('preAction', takeShare)
     .hook('preAction', runInOwnNamespaces)
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'lastnail: ')) })
 
@@ -270,6 +288,7 @@ export const program = (done: (code: number) => void) => {
       .option('--check-for <duration>', 'duration of each such search (5s)', duration)
       .option('--predict', 'predicts what may come from states of the run')
       .option('--every <duration>', 'how often it is predicted (10s)', duration)
+      .option('--inputs <n>', 'how many inputs a prediction gives to nodes (500)', wholeNumberAboveZero)
       .option('--guard <traces...>', 'keeps the known bugs of these traces from happening')
       .option(
         '--steer [how]',
@@ -280,9 +299,9 @@ export const program = (done: (code: number) => void) => {
   ).action(
     async (
       file: string,
-      { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, steer, predict, every, ...options },
+      { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, steer, predict, every, inputs, ...options },
     ) => {
-      const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, predict, everyMs: every }
+      const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, predict, everyMs: every, inputsMax: inputs }
       const run = { forMs, lookMs, keepMs, ...searches, steer: steer === true ? 'both' : steer, ...options }
       done(await emulateAndTell(file, run, json))
     },

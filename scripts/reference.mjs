@@ -68,13 +68,13 @@ export const fieldsPage = text => {
 /** @param program the command, as commander knows it */
 export const optionsPage = program => {
   const help = program.createHelp()
-  const sections = commandsOf(program, '').map(([path, command]) => {
+  const sections = [['lastnail', program], ...commandsOf(program, '')].map(([path, command]) => {
     const args = help.visibleArguments(command)
     const options = help.visibleOptions(command).filter(({ long }) => long !== '--help')
     return [
       `## ${path}`,
       '',
-      `${command.description()}.`,
+      `${command.description().replace(/\.$/, '')}.`,
       '',
       item(
         `${path} ${help

@@ -21,6 +21,7 @@ const { values: options, positionals } = parseArgs({
     bug: { type: 'string' },
     system: { type: 'string' },
     every: { type: 'string' },
+    inputs: { type: 'string' },
     /** One way to steer alone; `both` for `examples`, which has the check otherwise. */
     only: { type: 'string' },
   },
@@ -60,8 +61,9 @@ const run = (
 ): Summary => {
   const steering = how === 'without' ? [] : ['--steer', how]
   const every = how === 'both' && options.every ? ['--every', options.every] : []
+  const inputs = how === 'both' && options.inputs ? ['--inputs', options.inputs] : []
   const { result, stderr: said } = runCommand(
-    ['emulate', config, ...steering, ...every, ...args, '--out', directory],
+    ['emulate', config, ...steering, ...every, ...inputs, ...args, '--out', directory],
     environment,
     stderr,
   )
@@ -120,7 +122,7 @@ const randtree = (): void => {
   writeFileSync(plan, JSON.stringify(restarts(Number(forTime), Number(churn))))
   head(
     ...['steering', 'steps', 'inconsistencies', 'predicted', 'prevented by prediction', 'by the check', 'missed'],
-    ...['joins', 'median join, s', 'rounds', 's of prediction', 's'],
+    ...['joins', 'median join, s', 'p90, s', 'rounds', 's of prediction', 's'],
   )
   for (const how of ['without', 'check', 'both'] as const) {
     if (only !== undefined && only !== how) continue
@@ -132,7 +134,7 @@ const randtree = (): void => {
       'inherit',
     )
     const { steps, predicted, steered, immediate, missed, joins, predictions, seconds } = summary
-    const joined = joins ? [joins.count, (joins.p50 / 1000).toFixed(2)] : [0, '–']
+    const joined = joins ? [joins.count, (joins.p50 / 1000).toFixed(2), (joins.p90 / 1000).toFixed(2)] : [0, '–', '–']
     const rounds = predictions ? [predictions.rounds, predictions.seconds.toFixed(0)] : ['–', '–']
     line(
       ...[how, steps, inconsistencies(summary), predicted, steered, immediate, missed],

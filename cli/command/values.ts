@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander'
+import { shareMax } from '../../harness/hold/turns/courtesy.ts'
 
 /** Parsers for option values, as commander calls them. */
 
@@ -50,6 +51,13 @@ export const atLeastZero = (text: string): number => {
 export const share = (text: string): number => {
   const value = atLeastZero(text)
   if (value > 1) throw new InvalidArgumentError('expected a number from 0 to 1.')
+  return value
+}
+
+/** Of a CPU. */
+export const shareOfCpu = (text: string): number => {
+  const value = atLeastZero(text)
+  if (value > shareMax) throw new InvalidArgumentError(`expected a number from 0 to ${shareMax}.`)
   return value
 }
 

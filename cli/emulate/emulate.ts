@@ -24,8 +24,8 @@ export const emulate = async (config: LoadedConfig, options: RunOptions): Promis
   const pace = options.pace ?? system.emulation.pace
   if (options.steer !== undefined && options.guard !== undefined)
     throw new UsageError('expected --steer or --guard, found both: --steer prevents all violations')
-  if (options.everyMs !== undefined && !isPredicted(options))
-    throw new UsageError('expected --predict or --steer, which --every belongs to')
+  if ((options.everyMs ?? options.inputsMax) !== undefined && !isPredicted(options))
+    throw new UsageError('expected --predict or --steer, which --every and --inputs belong to')
   if (pace === 'native' && options.predict) throw predictsFromStates()
   if (pace === 'native' && options.checkEveryMs !== undefined) throw stopsTheClock(pace)
   if (pace === 'native' && (options.steer !== undefined || options.guard !== undefined)) throw takesBack(pace)

@@ -13,7 +13,7 @@ import { loadConfig } from '../config/load-config.ts'
 import { inSession } from '../session/session.ts'
 import { catchStrays, endsItself, refuseExit } from '../session/stray.ts'
 import { forgetClosingThreads } from '../workers/closing-threads.ts'
-import { predictionMax } from './predictions.ts'
+import type { predictionMax } from './predictions.ts'
 
 /** The first message to a follower. */
 export interface FollowerOrder {
@@ -24,6 +24,7 @@ export interface FollowerOrder {
   /** The CPU for its nodes. */
   readonly cpu: number
   readonly everyMs: number
+  readonly max: ReturnType<typeof predictionMax>
   readonly isSteered: boolean
 }
 
@@ -70,12 +71,12 @@ class Steps {
 
 /** Executes the steps of a run on nodes of its own, and predicts from states that are up to date. */
 const follow = async (order: FollowerOrder, steps: Steps): Promise<void> => {
-  const { file, everyMs, isSteered, ...rest } = order
+  const { file, everyMs, max, isSteered, ...rest } = order
   const config = await loadConfig(file)
   const given = resolveSystem(config.definition, { directory: config.directory })
   await inSession(config, { ...rest, isAble: true }, async ({ cluster, signal }) => {
     const executor = new Executor<GlobalState>(cluster, given.properties)
-    const predictor = new Predictor(cluster, given, { ...predictionMax, isSteered, signal })
+    const predictor = new Predictor(cluster, given, { ...max, isSteered, signal })
     const answer = (more: Partial<FollowerAnswer> = {}) =>
       send({ atMs: atMsOf(cluster), counts: predictor.counts, ...more })
     await executor.reset()

@@ -41,7 +41,10 @@ export interface FilterTimes {
 }
 
 /** A search ends after so much, whatever time it takes: it comes to the same on any machine. */
-export const predictionMax = { inputsMax: 500, transitionsMax: 50_000 }
+export const predictionMax = ({ inputsMax = 500 }: Pick<RunOptions, 'inputsMax'>) => ({
+  inputsMax,
+  transitionsMax: 50_000,
+})
 
 /** Whether it is predicted in a run what may come. */
 export const isPredicted = ({ predict, steer }: Pick<RunOptions, 'predict' | 'steer'>): boolean =>

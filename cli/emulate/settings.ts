@@ -33,6 +33,8 @@ export interface RunOptions extends EmulateOptions {
   readonly predict?: boolean | undefined
   /** How often it is predicted, in milliseconds of the run's clock; 10 s by default, as in CrystalBall. */
   readonly everyMs?: number | undefined
+  /** How many inputs a prediction gives to nodes; 500 by default. */
+  readonly inputsMax?: number | undefined
   /** Keeps the system from violations: by the immediate check of each step, by prediction, or by both. */
   readonly steer?: 'check' | 'predict' | 'both' | undefined
   /** Paths of the traces of known bugs, which are kept from happening. */

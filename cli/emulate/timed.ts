@@ -113,6 +113,7 @@ export const emulateInTime = (
       besides = plan && new SearchBesides(plan, { ...source, trace, inputs: () => actionsOf(inputs) }, { cpus, signal })
       const filters = steer === 'predict' || steer === 'both' ? new Filters(sayGivenUp) : undefined
       const { everyMs = predictEveryMsDefault } = options
+      const max = predictionMax(options)
       let inPlace: (TimedRunOptions['besides'] & { readonly counts: PredictionCounts }) | undefined
       if (predicts) {
         const predicted = () => follower?.counts ?? inPlace!.counts
@@ -125,14 +126,10 @@ export const emulateInTime = (
         ))
         const isSteered = filters !== undefined
         if (pace === 'virtual')
-          inPlace = predictInPlace(
-            new Predictor(cluster, given, { ...predictionMax, isSteered, signal }),
-            taking,
-            everyMs,
-          )
+          inPlace = predictInPlace(new Predictor(cluster, given, { ...max, isSteered, signal }), taking, everyMs)
         else
           follower = new Follower(
-            { file: config.path, seed, clocksStart, timing, cpu: otherOf(cpus), everyMs, isSteered },
+            { file: config.path, seed, clocksStart, timing, cpu: otherOf(cpus), everyMs, max, isSteered },
             { cpus, onRound: (from, round) => void taking.take(from, round, run!.elapsedMs) },
           )
       }

@@ -1,4 +1,4 @@
-import { check, libc, setsockopt } from '../../linux/libc.ts'
+import { check, libc, setsockopt, untilDone } from '../../linux/libc.ts'
 import { CannotRewind } from './error.ts'
 import { unreadIn } from './queued-bytes.ts'
 
@@ -191,7 +191,10 @@ export const useOf = (fd: number): string => {
   const asked = Buffer.alloc(8)
   asked.writeInt32LE(fd)
   asked.writeInt16LE(POLLRDHUP, 4)
-  check('poll', poll(asked, 1, 0))
+  check(
+    'poll',
+    untilDone(() => poll(asked, 1, 0)),
+  )
   const counts = carried.map(([from, to]) => info.toString('hex', from, to))
   return [info[0], unreadIn(fd), asked.readInt16LE(6), ...counts].join(' ')
 }

@@ -10,7 +10,10 @@ import { Neighbourhoods } from './neighbourhoods.ts'
 import { type Foreseen, type Limits, Outlook } from './outlook.ts'
 
 export interface PredictorOptions {
-  /** Inputs of nodes in each search. They take some milliseconds each, and the run stands still meanwhile. */
+  /**
+   * Inputs of nodes in a round's search for violations, and in all of its searches with something prevented. They take some
+   * milliseconds each, and the run stands still meanwhile.
+   */
   readonly inputsMax: number
   /** Steps in memory in each search. A second has some ten thousand. */
   readonly transitionsMax: number
@@ -51,7 +54,7 @@ const nothing: Outcome = { foreseen: [], suspected: [], filters: [] }
 const suspicionsMax = 8
 /** So many ways that violated something are tried again in each round. Each costs a rewind and its steps. */
 const knownMax = 4
-/** So many searches look for violations with something prevented. Each may take as long as the first. */
+/** So many searches look for violations with something prevented. */
 const searchesMax = 6
 /** Filters at once. More hinder the run more than a violation would. */
 const filtersMax = 3
@@ -79,6 +82,8 @@ export class Predictor {
   /** What the last round prevented. */
   #helped: ReadonlySet<string> = new Set()
   #searches = 0
+  /** What the round's searches with something prevented may still give to nodes. */
+  #inputsLeft = 0
 
   /** @param system with the faults that may happen in a prediction */
   constructor(cluster: Cluster, system: ResolvedSystem, options: PredictorOptions) {
@@ -109,6 +114,7 @@ export class Predictor {
     }
     this.counts.rounds += 1
     this.#searches = 0
+    this.#inputsLeft = this.#options.inputsMax
     this.#table.beginAnew()
     const { ordinals } = mark.execution.network
     this.#within = this.#neighbourhoods.next({ connected: this.#cluster.running.connected, sent: new Map(ordinals) })
@@ -193,10 +199,14 @@ export class Predictor {
     const steps = stepsToTry(way)
     const helped = steps.filter(label => this.#helped.has(saidOf(label)))
     for (const label of new Set([...helped, ...steps])) {
-      if (this.#searches >= searchesMax) return undefined
+      if (this.#searches >= searchesMax || this.#inputsLeft <= 0) return undefined
       const tried = [...filters, { said: saidOf(label), label, against: describe(way) }]
       const prevented = new Set(tried.map(({ said }) => said))
-      const { found } = await this.#search(outlook, { prevented, deviationsMax: way.deviations })
+      const before = this.counts.inputs
+      const { found } = await this.#search(outlook, {
+        ...{ prevented, deviationsMax: way.deviations, inputsMax: this.#inputsLeft },
+      })
+      this.#inputsLeft -= this.counts.inputs - before
       if (found === undefined) return tried
       if (describe(found) === describe(way)) continue
       const more = await this.#prevent(found, tried, outlook)

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { allow, allowedCpus } from '../../../linux/affinity.ts'
 import { libc, prctl } from '../../../linux/libc.ts'
+import { Courtesy } from './courtesy.ts'
 import { collectOnOwnThread } from './own-collector.ts'
 
 const schedSetscheduler = libc.func('int sched_setscheduler(int pid, int policy, void *parameter)')
@@ -42,11 +43,6 @@ const napUs = 20
 const napUsMax = 320
 
 /**
- * Milliseconds between turns of this machine's other programs while nodes are busy. Fewer would slow the nodes down.
- */
-const courtesyMs = 10
-
-/**
  * The order in which this thread and the nodes' threads, all on one CPU, run. Each runs until it waits. Among ready
  * threads, a later thread of a node goes before an earlier one; otherwise the first that became ready is first
  * (SCHED_FIFO). So the order depends on what programs do, and not on how long it takes. The kernel refuses this
@@ -59,7 +55,7 @@ export class Turns {
   #naps = 0
   /** The count of `#switches` when this thread last yielded. */
   #count = 0
-  #lastCourtesy = 0
+  readonly #courtesy = new Courtesy()
 
   constructor() {
     prctl(setTimerSlack, 1)
@@ -102,9 +98,11 @@ export class Turns {
 
   /** Call it where nodes wait: lets other programs of this machine run now and then. */
   beCourteous(): void {
-    if (!this.isOrdered || performance.now() - this.#lastCourtesy < courtesyMs) return
+    if (!this.isOrdered) return
+    const now = performance.now()
+    if (!this.#courtesy.isDueAt(now)) return
     this.aside(schedYield)
-    this.#lastCourtesy = performance.now()
+    this.#courtesy.hasGivenWay(now, performance.now())
   }
 
   /**

@@ -78,6 +78,24 @@ test('where nothing can go wrong nothing is predicted, and the run is as without
   expect(summary.predictions.inputs).toBeGreaterThan(0)
 })
 
+test('a round gives nodes so many inputs, and as many for what is to be prevented', { timeout: 120_000 }, async () => {
+  const one = await emulate('1', '--predict', '--every', '1s', '--inputs', '3')
+  expect(one.summary.predictions).toMatchObject({ rounds: 3, inputs: 9 })
+  const steered = await emulate('true', '--steer', 'predict', '--every', '1s', '--inputs', '9')
+  expect(steered.summary.predicted).toBeGreaterThan(0)
+  const { rounds, inputs } = steered.summary.predictions
+  expect(inputs).toBeLessThanOrEqual(2 * 9 * rounds)
+})
+
+test('how much of the CPU is taken does not change a run', { timeout: 120_000 }, async () => {
+  const [less, more] = await Promise.all([emulate('1', '--share', '0.1'), emulate('1', '--share', '0.95')])
+  expect(less.summary.hash).toBe(more.summary.hash)
+  expect(await emulate('1', '--share', '1')).toMatchObject({
+    code: 64,
+    stderr: "lastnail: option '--share <share>' argument '1' is invalid. expected a number from 0 to 0.95.",
+  })
+})
+
 test('at the pace real a process that follows predicts, and records at the end', { timeout: 120_000 }, async () => {
   const args = ['--pace', 'real', '--for', '12s', '--predict', '--every', '1s']
   const { code, summary, stderr } = await emulate('true', ...args)
