@@ -55,7 +55,7 @@ const emulate = async (by: string, bad: number, ...args: readonly string[]) => {
 test.each([
   ['udp', /is predicted behind giver→taker #9 1 byte :7000 "9": giver→taker #9 1 byte :7000 "9" is lost$/],
   ['tcp', /is predicted behind giver→taker #\d+ 1 byte :7000 "9": the connection of .* is reset in its place$/],
-])('what leads to a predicted violation does not arrive, by %s', { timeout: 60_000 }, async (by, done) => {
+])('what leads to a predicted violation does not arrive, by %s', { timeout: 240_000 }, async (by, done) => {
   expect(await emulate(by, 9)).toMatchObject({ code: 1, summary: { property: 'neverBad' } })
   const { code, summary, said, directory } = await emulate(by, 9, '--steer', 'predict', '--every', '1s')
   expect({ code, summary }).toMatchObject({
@@ -68,7 +68,7 @@ test.each([
   expect(await lastnail(directory, 'replay', summary.trace)).toMatchObject({ code: 0 })
 })
 
-test('a steered run repeats; what comes before a filter is on is left to the check', { timeout: 120_000 }, async () => {
+test('a steered run repeats; what comes before a filter is on is left to the check', { timeout: 240_000 }, async () => {
   const one = await emulate('udp', 5, '--steer', '--every', '1s')
   expect(one).toMatchObject({ code: 0, summary: { verdict: 'held', steered: 0, immediate: 1, missed: 0 } })
   const other = await emulate('udp', 9, '--steer', '--every', '1s')
@@ -76,14 +76,14 @@ test('a steered run repeats; what comes before a filter is on is left to the che
   expect((await emulate('udp', 9, '--steer', '--every', '1s')).summary.hash).toBe(other.summary.hash)
 })
 
-test('nothing is prevented if a violation is predicted then too', { timeout: 120_000 }, async () => {
+test('nothing is prevented if a violation is predicted then too', { timeout: 240_000 }, async () => {
   const { code, summary } = await emulate('itself', 9, '--steer', 'predict', '--every', '3s', '--for', '5s')
   expect({ code, summary }).toMatchObject({ code: 1, summary: { steered: 0, missed: 0, predicted: 1 } })
   expect(summary.notes).toContain('against 1 prediction nothing was prevented: a violation was predicted then too')
 })
 
 test('what is sent again and again is prevented in three rounds, then given up, and a line says so', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const args = ['--steer', 'predict', '--every', '1s', '--for', '9s']
   const { code, summary, said } = await emulate('again', 9, ...args)
