@@ -25,7 +25,7 @@ const files: Readonly<Record<string, string>> = {
   'harness/files': 'unsynced',
   'harness/rewind': 'units',
   'harness/timed': 'connections flow links measurements reach standstills time-copy wiring',
-  proxy: 'dissect http2 network network-mark outbox packet routers segment-lengths tcp up-hosts',
+  proxy: 'dissect http2 network network-mark outbox packet protocols routers segment-lengths tcp up-hosts',
   'proxy/forwarding': 'cross-traffic pipe router time-to-live',
   report: 'happened model',
   topologies: 'bad-files formats formats-of-others generate inet place routes summary',

@@ -1,9 +1,13 @@
+import { amqp } from './amqp.ts'
 import { datagrams } from './datagrams.ts'
 import { http1 } from './http1.ts'
 import { grpc, http2 } from './http2.ts'
+import { kafka } from './kafka.ts'
 import { lengthPrefixed } from './length-prefixed.ts'
 import { jsonLines, lines } from './lines.ts'
+import { mqtt } from './mqtt.ts'
 import { msgpack } from './msgpack.ts'
+import { postgres } from './postgres.ts'
 import { protobuf } from './protobuf.ts'
 import { resp } from './resp.ts'
 
@@ -17,4 +21,19 @@ export type { ProtobufMessages } from './protobuf.ts'
 export type { RespValue } from './resp-value.ts'
 
 /** The dissectors that come with the package, by the names under which configurations import them. */
-export const frames = { lines, jsonLines, lengthPrefixed, http1, http2, grpc, resp, protobuf, msgpack, datagrams }
+export const frames = {
+  lines,
+  jsonLines,
+  lengthPrefixed,
+  http1,
+  http2,
+  grpc,
+  resp,
+  postgres,
+  mqtt,
+  amqp,
+  kafka,
+  protobuf,
+  msgpack,
+  datagrams,
+}

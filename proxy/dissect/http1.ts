@@ -3,6 +3,7 @@ import { labelBy, lengthLabel, shortLabel } from '../short-label.ts'
 import { bodyLength, scanChunks } from './http1-body.ts'
 import { type HttpHead, parseHead } from './http1-head.ts'
 import { type Cut, datagramLabel, FrameReader } from './reader.ts'
+import { cutWebSocket } from './websocket.ts'
 
 /**
  * A message for labels. The body is as transferred; a chunked one contains the sizes of its chunks. It may be only the
@@ -15,7 +16,8 @@ type UserLabel = ((message: HttpMessage) => string) | undefined
 /**
  * HTTP/1: each request and each response is a message, with its body. A chunked body may be an endless stream, so what
  * has arrived by the end of a push is passed on without waiting for more. An answer to HEAD has a length but no body.
- * After an upgrade, and in a body that lasts until the connection closes, bytes are passed on as they come.
+ * After an upgrade to WebSocket, each of its frames is a message; `label` does not get these. After another upgrade, and
+ * in a body that lasts until the connection closes, bytes are passed on as they come.
  * https://www.rfc-editor.org/rfc/rfc9112
  */
 export const http1 = (label?: (message: HttpMessage) => string): Dissector => ({
@@ -31,6 +33,8 @@ abstract class HttpReader extends FrameReader {
   protected readonly label: UserLabel
   /** The rest of a body whose beginning was passed on. */
   #rest: number | 'chunked' = 0
+  /** `asked`: what follows is WebSocket, unless it begins as HTTP does. */
+  #webSocket: 'asked' | 'begun' | undefined
 
   constructor(label: UserLabel) {
     super()
@@ -40,6 +44,7 @@ abstract class HttpReader extends FrameReader {
   override copy(other?: StreamReader): HttpReader {
     const copy = super.copy(other) as HttpReader
     copy.#rest = this.#rest
+    copy.#webSocket = this.#webSocket
     return copy
   }
 
@@ -50,6 +55,8 @@ abstract class HttpReader extends FrameReader {
   protected abstract given(head: HttpHead): void
 
   protected override cut(held: Buffer): Cut {
+    if (this.#webSocket === 'asked' && !isText(held[0]!)) this.#webSocket = 'begun'
+    if (this.#webSocket === 'begun') return cutWebSocket(held)
     return this.#rest === 0 ? this.#cutMessage(held) : this.#cutRest(held, this.#rest)
   }
 
@@ -62,10 +69,14 @@ abstract class HttpReader extends FrameReader {
     const length = bodyLength(head, this.answeredMethod())
     const upTo = (end: number) => {
       this.given(head)
+      if (/^websocket$/i.test(head.headers.upgrade ?? '')) this.#webSocket = 'asked'
       return { length: end, label: this.#labelOf(head, held.subarray(head.end, end)) }
     }
     if (length === 'malformed') return 'malformed'
-    if (length === 'upgraded') return { ...upTo(head.end), last: true }
+    if (length === 'upgraded') {
+      const cut = upTo(head.end)
+      return this.#webSocket === undefined ? { ...cut, last: true } : cut
+    }
     if (length === 'until close') return { ...upTo(held.length), last: true }
     if (length !== 0 && /^100-continue$/i.test(head.headers.expect ?? '')) {
       this.#rest = length
@@ -97,6 +108,9 @@ abstract class HttpReader extends FrameReader {
     })
   }
 }
+
+/** Whether HTTP can begin so. No frame of WebSocket does. */
+const isText = (byte: number): boolean => byte >= 0x20 && byte < 0x7f
 
 class RequestReader extends HttpReader {
   protected override readonly kind = 'request'

@@ -55,6 +55,10 @@ const all: Record<string, Dissector> = {
   http2: frames.http2(),
   grpc: frames.grpc({ proto }),
   resp: frames.resp(),
+  postgres: frames.postgres(),
+  mqtt: frames.mqtt(),
+  amqp: frames.amqp(),
+  kafka: frames.kafka(),
   protobuf: frames.protobuf({ proto, message: 'raft.Vote' }),
   msgpack: frames.msgpack(),
   prefixedMsgpack: frames.msgpack({ prefix: { bytes: 2 } }),
@@ -470,10 +474,10 @@ describe('HTTP/1', () => {
     expect(labelsOf(reader.push(Buffer.from('HTTP/1.1 200 OK\r\n\r\n')))).toEqual(['19 bytes'])
   })
 
-  test('what follows an upgrade is given as it comes', () => {
+  test('what follows an upgrade to another protocol is given as it comes', () => {
     const dissector = frames.http1()
     const reader = dissector.stream('backward')
-    const head = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n'
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\n\r\n'
     expect(labelsOf(reader.push(Buffer.from(`${head}\x01\x02`, 'latin1')))).toEqual([
       '101 Switching Protocols',
       '2 bytes',
