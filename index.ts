@@ -10,6 +10,11 @@ export type { Control, RunState } from './cli/emulate/control.ts'
 export { check, type SystemOrPath } from './cli/library.ts'
 export { fromCompose } from './docker/compose/nodes.ts'
 export { DidNotHappen } from './harness/clients/history.ts'
+export { type GrpcCall, grpc } from './harness/clients/libraries/grpc.ts'
+export { type MqttClient, mqtt } from './harness/clients/libraries/mqtt.ts'
+export { type PostgresClient, type PostgresLogin, postgres } from './harness/clients/libraries/postgres.ts'
+export { redis } from './harness/clients/libraries/redis.ts'
+export { type WebSocketClient, websocket } from './harness/clients/libraries/websocket.ts'
 export {
   always,
   ConfigError,

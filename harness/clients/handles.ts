@@ -6,6 +6,7 @@ import { ConfigError, type ExecResult, type NodeHandle, NoSuchNode, nearest } fr
 import { withEnd } from '../config/printed.ts'
 import type { Node } from '../node/node.ts'
 import type { Begun } from './calls.ts'
+import { asClientSocket } from './client-socket.ts'
 import type { OutsideConnections } from './connections.ts'
 import { namedAlone } from './named-alone.ts'
 import type { Programs } from './programs.ts'
@@ -64,6 +65,8 @@ export class Handles {
   }
 
   #handleOf(node: Node, who: string, answer: Answer): NodeHandle {
+    const connect = (port: number) =>
+      this.#guard(this.#connections.open(node, port), `${who}: its connection to ${node.name}:${port}`)
     return {
       name: node.name,
       address: node.address,
@@ -74,7 +77,8 @@ export class Handles {
         answer(status >= 400 ? `${asked} of ${node.name} answered ${status}` : undefined)
         return response
       },
-      tcp: port => this.#guard(this.#connections.open(node, port), `${who}: its connection to ${node.name}:${port}`),
+      tcp: connect,
+      socket: port => asClientSocket(connect(port), socket => socket.side.state === 'asking'),
       udp: (port, data) => this.#connections.ask(node, port, Buffer.from(data as Uint8Array)),
       exec: command => this.#exec(who, node, command),
       output: () => withEnd(node.output(), node.latestOutput()),

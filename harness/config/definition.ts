@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Weights } from '../../checker/choosers/weights.ts'
@@ -455,6 +456,11 @@ export interface NodeHandle {
   http(port: number, path: string, init?: HttpInit): Promise<Dispatcher.ResponseData>
   /** A connection. If it is refused, it emits `error` with code `ECONNREFUSED`. */
   tcp(port: number): Duplex
+  /**
+   * The same for client libraries: it has the methods of `net.Socket` that these call on a stream of their user, and is
+   * connecting already.
+   */
+  socket(port: number): ClientSocket
   /** Sends a datagram and resolves with the first one that comes back, which may never happen. */
   udp(port: number, data: string | Uint8Array): Promise<Buffer>
   /**
@@ -469,6 +475,10 @@ export interface NodeHandle {
    */
   file(path: string): Promise<Buffer>
 }
+
+/** What client libraries need of a stream that they are given. Timeouts and keep-alive, which a call has no use for, do nothing. */
+export type ClientSocket = Duplex &
+  Pick<Socket, 'connecting' | 'setNoDelay' | 'setKeepAlive' | 'setTimeout' | 'ref' | 'unref' | 'connect'>
 
 /** `GET` by default. */
 export type HttpInit = Partial<Pick<Dispatcher.RequestOptions, 'method' | 'headers' | 'query' | 'body'>>

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Agent, request } from 'undici'
 import { readInside } from '../../linux/inside.ts'
+import { asClientSocket } from '../clients/client-socket.ts'
 import { runInside } from '../clients/exec.ts'
 import type { ExecResult, NodeHandle } from '../config/config.ts'
 import type { NativeNode } from './native-node.ts'
@@ -30,13 +31,16 @@ export const handleOf = (node: NativeNode, onAsked: () => void = () => undefined
     onAsked()
     return ask()
   }
+  // The error of a stream that nobody listens to would end this program, and nodes come and go here.
+  const connect = (port: number) =>
+    asked(() => connectInside(node.namespace, node.address, port).on('error', () => undefined))
   return {
     name: node.name,
     address: node.address,
     http: (port, path, init) =>
       asked(() => request(`http://${node.address}:${port}${path}`, { ...init, dispatcher: agent })),
-    // The error of a stream that nobody listens to would end this program, and nodes come and go here.
-    tcp: port => asked(() => connectInside(node.namespace, node.address, port).on('error', () => undefined)),
+    tcp: connect,
+    socket: port => asClientSocket(connect(port), socket => socket.connecting),
     udp: (port, data) => asked(() => askByDatagram(node, port, Buffer.from(data as Uint8Array))),
     exec: command => asked(() => exec(node, command)),
     output: () => node.output(),

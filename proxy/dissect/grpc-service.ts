@@ -12,6 +12,8 @@ interface MessageType {
   readonly name: string
   /** Undefined if the bytes are no such message. */
   readonly decode: (bytes: Buffer) => Readonly<Record<string, unknown>> | undefined
+  /** @throws if a field has a value of another type */
+  readonly encode: (message: object) => Buffer
 }
 
 /** The services of a `.proto` file, or of its text. @throws if it cannot be read */
@@ -46,6 +48,7 @@ const lookup = (root: protobufjs.Root, name: string): protobufjs.Service | undef
 
 const typeOf = (type: protobufjs.Type): MessageType => ({
   name: type.name,
+  encode: message => Buffer.from(type.encode(type.fromObject(message)).finish()),
   decode: bytes => {
     try {
       return type.toObject(type.decode(bytes), { longs: String, enums: String, bytes: String })
