@@ -1,0 +1,52 @@
+/** A bug of somebody else's program that others have found and published, with the figure that they give. */
+export interface PublicBug {
+  readonly id: string
+  /** Directory beside this file, with the program and the configuration. */
+  readonly system: string
+  /** The property of the configuration that it violates. */
+  readonly property: string
+  /** For the configuration. */
+  readonly environment?: Readonly<Record<string, string>>
+  /** The release that has it. */
+  readonly affected: string
+  /** The newest release, where that is another one and must hold. */
+  readonly newest?: string
+  /** How long it took those who published it, in seconds. */
+  readonly publishedSeconds: number
+  readonly report: string
+}
+
+/** Commands that fill a directory with one release. */
+export const installs: Readonly<Record<string, (release: string) => readonly (readonly string[])[]>> = {
+  pysyncobj: release => [pip(`pysyncobj==${release}`)],
+  raftos: release => [pip(`raftos==${release}`), pip('msgpack-python==0.4.8')],
+}
+
+const pip = (release: string) => ['pip', 'install', '--quiet', '--no-deps', '--target', '.', release]
+
+const syncObj = { system: 'pysyncobj', affected: '0.3.11', newest: '0.3.17' }
+const syncObjIssue = (issue: number) => `https://github.com/bakwc/PySyncObj/issues/${issue}`
+const raftOs = { system: 'raftos', affected: '0.2.6' }
+const raftOsIssue = (issue: number) => `https://github.com/zhebrak/raftos/issues/${issue}`
+
+/**
+ * Table 2 of SandTable (Tang et al., EuroSys 2024, https://doi.org/10.1145/3627703.3650077), as far as the releases can be
+ * installed: its bugs of the stage "Verification". There, a specification of each system was written by hand, and checked
+ * with 20 hyperthreads.
+ */
+export const bugs: readonly PublicBug[] = [
+  { id: 'PySyncObj#2', ...syncObj, property: 'commitIndexGrows', publishedSeconds: 6, report: syncObjIssue(166) },
+  { id: 'PySyncObj#3', ...syncObj, property: 'nextAfterMatch', publishedSeconds: 7, report: syncObjIssue(167) },
+  { id: 'PySyncObj#4', ...syncObj, property: 'matchIndexGrows', publishedSeconds: 35, report: syncObjIssue(167) },
+  {
+    id: 'PySyncObj#5',
+    ...syncObj,
+    property: 'commitsOwnTerm',
+    environment: { MEMBERS: '3' },
+    publishedSeconds: 120,
+    report: syncObjIssue(169),
+  },
+  { id: 'RaftOS#1', ...raftOs, property: 'matchIndexGrows', publishedSeconds: 5, report: raftOsIssue(25) },
+  { id: 'RaftOS#2', ...raftOs, property: 'committedOnMajority', publishedSeconds: 4, report: raftOsIssue(26) },
+  { id: 'RaftOS#4', ...raftOs, property: 'commitsOwnTerm', publishedSeconds: 240, report: raftOsIssue(30) },
+]
