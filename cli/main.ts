@@ -154,6 +154,14 @@ const takeShare = (command: Command): void => {
   if (share !== undefined) process.env[shareVariable] = String(share)
 }
 
+const profiles = (name: string, before: readonly string[] = []): string[] => [...before, name]
+
+/** Profiles are chosen as compose itself does, so that workers, which read the file too, know them. */
+const chooseProfiles = (root: Command): void => {
+  const { profile } = root.opts<{ profile?: readonly string[] }>()
+  if (profile !== undefined) process.env.COMPOSE_PROFILES = profile.join(',')
+}
+
 export const program = (done: (code: number) => void) => {
   const root = new Command('lastnail')
     .description('Checks unmodified multi-process services.')
@@ -161,6 +169,8 @@ export const program = (done: (code: number) => void) => {
     .exitOverride()
     .option('--share <share>', 'of its CPUs, while other programs want them too (0.5)', shareOfCpu)
     .hook('preAction', takeShare)
+    .option('--profile <name>', 'a profile of a compose file whose services are nodes too; may be repeated', profiles)
+    .hook('preAction', chooseProfiles)
     .hook('preAction', runInOwnNamespaces)
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'lastnail: ')) })
 

@@ -49,7 +49,8 @@ const link = fields(
   'a link: { from, to, class, delayMs, … }',
 ).check(checkCross)
 
-const topology = fields(
+/** A topology, with its nodes and the links between them. */
+export const topologyShape = fields(
   {
     name: text.exactOptional(),
     nodes: z.array(node, expected('a list of nodes')).min(1, expected('at least one node')),
@@ -72,7 +73,7 @@ const topology = fields(
 })
 
 /** Validates a topology. Throws a `TopologyError` with a line for each problem: field, expected, found. */
-export const checkTopology = (value: unknown): Topology => checkBy(topology, value)
+export const checkTopology = (value: unknown): Topology => checkBy(topologyShape, value)
 
 /** Validates a value by a schema. Throws a `TopologyError` of up to ten lines. */
 export const checkBy = <T>(schema: z.ZodType<T>, value: unknown): T => {

@@ -12,6 +12,8 @@ import {
   type SystemDefinition,
 } from '../../harness/config/config.ts'
 import { createRunDirectory } from '../../harness/files/run-directory.ts'
+import { fromShadow } from './shadow.ts'
+import { isShadow } from './shadow-file.ts'
 import { translationsDirectory } from './translations.ts'
 
 export interface LoadedConfig {
@@ -37,7 +39,7 @@ const packageUrl = new URL(
 ).href
 
 /**
- * Loads a configuration in TypeScript or JavaScript, or a compose file. Throws a `ConfigError` with one line if it
+ * Loads a configuration in TypeScript or JavaScript, a compose file, or a configuration of Shadow. Throws a `ConfigError` with one line if it
  * cannot be read, parsed or executed, or if its default export was not made by `defineSystem`.
  *
  * @param translated directory of the same file's compiled JavaScript
@@ -46,13 +48,16 @@ export const loadConfig = async (file: string, translated?: string): Promise<Loa
   const path = resolve(file)
   const content = readConfig(path)
   const loaded = { path, sha256: sha256(content), directory: dirname(path) }
-  if (isYaml(path)) return { ...loaded, definition: composed(path), translated: '' }
+  if (isYaml(path)) return { ...loaded, definition: ofYaml(path, content.toString()), translated: '' }
   const cache = translated ?? translationsDirectory()
   const { exported, translated: used } = await executeWith(path, cache)
   return { ...loaded, definition: definitionOf(exported, path), translated: used }
 }
 
 const isYaml = (path: string) => /\.ya?ml$/.test(path)
+
+const ofYaml = (path: string, text: string): SystemDefinition =>
+  isShadow(text) ? fromShadow(path, text) : composed(path)
 
 /** The services of a compose file. It defines no properties, so only crashes and divergences are looked for. */
 const composed = (path: string): SystemDefinition => defineSystem({ name: parse(path).name, nodes: fromCompose(path) })

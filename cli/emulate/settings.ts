@@ -109,6 +109,7 @@ const topologyOf = (
     throw new ConfigError(['emulation.place: expected a topology, in which nodes have places'])
   if (topology === undefined) return undefined
   if (typeof topology === 'string') return readTopology(resolve(directory, topology))
+  if ('links' in topology) return topology
   const { kind, nodes = kind === 'inet' ? inetNodes : otherNodes, seed, meanRtt, cross } = topology
   return generateInternet(kind, nodes, seed, meanRtt, cross)
 }
@@ -129,21 +130,20 @@ const churnOf = (
   { churn, seed, forMs }: EmulateOptions & { readonly forMs: number },
 ): ChurnPlan => {
   const names = nodes.map(({ name }) => name)
-  const count = emulation.initial ?? names.length
-  if (count > names.length)
-    throw new ConfigError([
-      `emulation.initial: expected at most ${names.length}, for so many nodes there are, found ${count}`,
-    ])
-  const kept = new Set(emulation.churn.flatMap(part => (typeof part === 'string' ? [] : part.except)))
+  const present = presentAtStart(emulation.initial, names)
+  const kept = new Set(
+    emulation.churn.flatMap(part => (typeof part === 'string' || 'script' in part ? [] : part.except)),
+  )
   const strangers = [...kept].filter(name => !names.includes(name))
   if (strangers.length > 0)
     throw new ConfigError(
       strangers.map(name => `emulation.churn.except: there is no node "${name}": ${nearest(name, names)}`),
     )
-  const initial = names.filter((name, index) => index < count || kept.has(name))
+  const initial = names.filter(name => present.has(name) || kept.has(name))
   const parts = churn === undefined ? emulation.churn : [resolve(churn)]
   const plans = parts.map(part => {
     if (typeof part === 'string') return planIn(resolve(directory, part), names, initial)
+    if ('script' in part) return readScript(part.script, names, initial)
     const { atLeast, atMost, manners, except, seed: own, ...model } = part
     // Exempt nodes count as present, and the model must not take them.
     const stays = new Set(except)
@@ -159,6 +159,19 @@ const churnOf = (
   const none = checkPlan({ nodes: names, initial, events: [] })
   const [first = none, ...others] = plans
   return mergePlans(first, ...others)
+}
+
+const presentAtStart = (initial: Settings['initial'], names: readonly string[]): Set<string> => {
+  if (typeof initial !== 'object') {
+    const count = initial ?? names.length
+    if (count <= names.length) return new Set(names.slice(0, count))
+    throw new ConfigError([
+      `emulation.initial: expected at most ${names.length}, for so many nodes there are, found ${count}`,
+    ])
+  }
+  const strangers = initial.filter(name => !names.includes(name))
+  if (strangers.length === 0) return new Set(initial)
+  throw new ConfigError(strangers.map(name => `emulation.initial: there is no node "${name}": ${nearest(name, names)}`))
 }
 
 const planIn = (path: string, names: readonly string[], initial: readonly string[]): ChurnPlan => {

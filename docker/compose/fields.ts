@@ -8,7 +8,8 @@ export const usedFields = {
   command: 'the node’s command',
   configs: 'files beside the compose file, mounted at their targets',
   container_name: 'another name of the node',
-  depends_on: 'the order of starts; with `service_healthy`, the node starts when the other is ready',
+  depends_on:
+    'the order of starts; with `service_healthy`, the node starts when the other is ready, with `service_completed_successfully` when it has ended',
   deploy: '`replicas`, and `resources.limits` of memory and processes',
   entrypoint: 'in place of the image’s',
   env_file: 'variables of the node',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
-import { parseEnv } from 'node:util'
+import { isDeepStrictEqual, parseEnv } from 'node:util'
 import type { Document } from 'yaml'
 import type { z } from 'zod'
 import { ConfigError } from '../../harness/config/config.ts'
@@ -70,7 +70,9 @@ const together = (whole: ComposeFile, included: ComposeFile): ComposeFile => {
   const content = { ...whole.content }
   for (const kind of ['services', 'volumes', 'secrets', 'configs'] as const) {
     const [known, more] = [content[kind] ?? {}, included.content[kind] ?? {}]
-    const both = Object.keys(more).filter(name => Object.hasOwn(known, name) && kind === 'services')
+    const both = Object.keys(more).filter(
+      name => Object.hasOwn(known, name) && (kind === 'services' || !isDeepStrictEqual(known[name], more[name])),
+    )
     if (both.length > 0)
       throw new ConfigError(both.map(name => whole.problem([kind, name], 'is in an included file too')))
     Object.assign(content, { [kind]: { ...more, ...known } })

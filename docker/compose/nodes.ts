@@ -15,7 +15,8 @@ import type { Service } from './schema.ts'
 /**
  * The services of a compose file as nodes, each in a container of its image. A service with several containers gives
  * nodes `name-1`, `name-2` and so on, which also share the service's name. They start in the order of `depends_on`;
- * one with the condition `service_healthy` when the other is ready.
+ * one with the condition `service_healthy` when the other is ready, and with `service_completed_successfully` when it has
+ * ended with code 0.
  *
  * @param path relative to the configuration
  */
@@ -70,13 +71,21 @@ const nodesOfService = (name: string, file: ComposeFile, directory: string): [st
   const service = services[name]!
   const count = countOf(service)
   const after = Object.entries(service.depends_on).flatMap(([other, { condition }]) =>
-    condition === 'service_healthy' ? namesOf(other, countOf(services[other]!)) : [],
+    condition === 'service_started' ? [] : namesOf(other, countOf(services[other]!)),
   )
-  const definition = { ...definitionOf(service, file, directory), ...(after.length > 0 && { after }) }
+  const definition = {
+    ...definitionOf(service, file, directory),
+    ...(isAwaitedToEnd(name, services) && { exits: 'completes' as const }),
+    ...(after.length > 0 && { after }),
+  }
   const others = namesBeside(name, service)
   if (count === 1) return [[name, { ...definition, ...(others.length > 0 && { aliases: others }) }]]
   return namesOf(name, count).map(each => [each, { ...definition, aliases: [name, ...others] }])
 }
+
+/** Whether another service waits for its end. */
+const isAwaitedToEnd = (name: string, services: Services): boolean =>
+  Object.values(services).some(({ depends_on: others }) => others[name]?.condition === 'service_completed_successfully')
 
 /** Other names by which a service is reached. */
 const namesBeside = (name: string, { container_name, networks = [] }: Service): string[] =>

@@ -97,7 +97,9 @@ const dependsOn = z
       z.record(
         z.string(),
         z.strictObject({
-          condition: z.enum(['service_started', 'service_healthy']).default('service_started'),
+          condition: z
+            .enum(['service_started', 'service_healthy', 'service_completed_successfully'])
+            .default('service_started'),
           required: z.literal(true).optional(),
           restart: z.boolean().optional(),
         }),

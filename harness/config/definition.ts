@@ -9,6 +9,7 @@ import type { Dissector } from '../../proxy/dissector.ts'
 import type { ChurnModel } from '../../topologies/churn/model.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
 import type { TopologyKind } from '../../topologies/generate/generate.ts'
+import type { Topology } from '../../topologies/topology.ts'
 import type { DiskModel } from '../unsynced/unsynced.ts'
 import type { readNodes } from './nodes-file.ts'
 
@@ -108,10 +109,10 @@ export interface Goal {
 /** A run over an emulated internet. The command's options override it. */
 export interface EmulationDefinition {
   /**
-   * A topology file, relative to the configuration, or a topology to generate. Without it, all nodes are directly
-   * linked.
+   * A topology file, relative to the configuration, a topology to generate, or one itself. Without it, all nodes are
+   * directly linked.
    */
-  readonly topology?: string | GeneratedTopology | undefined
+  readonly topology?: string | GeneratedTopology | Topology | undefined
   /**
    * `collapsed` (the default): everything that a machine sends or receives shares the machine's own link, and between
    * them each pair has a pipe of its own. `each`: packets pass the pipe of every link on their path, and all packets
@@ -130,8 +131,8 @@ export interface EmulationDefinition {
    * Which nodes come and go: a plan or a script (files, relative to the configuration), a model, or several of these.
    */
   readonly churn?: Churn | readonly Churn[] | undefined
-  /** How many of the nodes, from the first, are present at the start; all by default. */
-  readonly initial?: number | undefined
+  /** How many of the nodes, from the first, are present at the start, or their names; all by default. */
+  readonly initial?: number | readonly string[] | undefined
   /** Duration of the run; one minute by default. */
   readonly for?: Duration | undefined
   /** How often properties are evaluated; every second by default. */
@@ -207,9 +208,10 @@ export interface GeneratedTopology {
   readonly cross?: { readonly share: number; readonly bytes?: number; readonly burst?: number } | undefined
 }
 
-/** A file, or a model with bounds on the population and the manners in which nodes leave (`stop` by default). */
+/** A file, the text of a script, or a model with bounds on the population and the manners in which nodes leave (`stop` by default). */
 export type Churn =
   | string
+  | { readonly script: string }
   | (ChurnModel & {
       readonly atLeast?: number | undefined
       readonly atMost?: number | undefined
@@ -297,10 +299,11 @@ export interface NodeDefinition {
   readonly disk?: 'kept' | 'lost' | undefined
   /**
    * What it means if its process ends by itself. `crash` (the default): a finding, unless it exits with code 0 after
-   * its start. `allowed`: it stays down. `restart`: it may be started again, as by a supervisor. A node whose process
-   * ends with code 0 before others that it made, as a daemon's does, ends with the last of them.
+   * its start. `allowed`: it stays down. `restart`: it may be started again, as by a supervisor. `completes`: it does
+   * its work and ends with code 0, and others wait for that; another end is a finding. A node whose process ends with
+   * code 0 before others that it made, as a daemon's does, ends with the last of them.
    */
-  readonly exits?: 'crash' | 'allowed' | 'restart' | undefined
+  readonly exits?: 'crash' | 'allowed' | 'restart' | 'completes' | undefined
   /**
    * Directories and files of this machine, relative to the configuration, to which it really writes. They persist from
    * execution to execution. Everything else that it writes goes to its own disk. Not for a node with an image.

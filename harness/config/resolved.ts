@@ -56,7 +56,7 @@ export interface ResolvedNode {
   readonly cwd: string | undefined
   readonly disk: 'kept' | 'lost'
   /** What it means if its process ends by itself. */
-  readonly exits: 'crash' | 'allowed' | 'restart'
+  readonly exits: 'crash' | 'allowed' | 'restart' | 'completes'
   /** Absolute, without links. */
   readonly write: readonly string[]
   readonly listens: readonly number[]

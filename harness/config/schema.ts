@@ -9,6 +9,7 @@ import { parseTime } from '../../topologies/formats/units.ts'
 import { topologyKinds } from '../../topologies/generate/generate.ts'
 import { crossPackets, expectedOnly, pipeShape, type Wording } from '../../topologies/pipe-shape.ts'
 import { placeForm } from '../../topologies/place.ts'
+import { topologyShape } from '../../topologies/schema.ts'
 import type {
   Client,
   ClockSetting,
@@ -121,7 +122,9 @@ const node = fields(
     cwd: text.optional(),
     disk: z.enum(['kept', 'lost'], { error: "expected 'kept' or 'lost'" }).default('kept'),
     exits: z
-      .enum(['crash', 'allowed', 'restart'], { error: "expected 'crash', 'allowed' or 'restart'" })
+      .enum(['crash', 'allowed', 'restart', 'completes'], {
+        error: "expected 'crash', 'allowed', 'restart' or 'completes'",
+      })
       .default('crash'),
     write: z.array(text, { error: 'expected a list of paths' }).default([]),
     listens,
@@ -297,6 +300,7 @@ const kindsExpected = `expected one of ${topologyKinds.join(', ')}`
 const topology = z.union(
   [
     text,
+    topologyShape,
     fields(
       {
         kind: z.enum(topologyKinds, { error: kindsExpected }),
@@ -311,7 +315,7 @@ const topology = z.union(
       'a topology: { kind, nodes, … }',
     ),
   ],
-  { error: "expected a file of a topology, or one to generate: { kind: 'inet', nodes: 5000 }" },
+  { error: "expected a file of a topology, one to generate: { kind: 'inet', nodes: 5000 }, or { nodes, links }" },
 )
 
 const distributionExpected =
@@ -343,6 +347,7 @@ const bounds = {
 const churn = z.union(
   [
     text,
+    z.strictObject({ script: z.string({ error: churnExpected }) }, { error: churnExpected }),
     z.discriminatedUnion(
       'kind',
       [
@@ -385,6 +390,8 @@ const linkEvent = fields(
   "a change of a link: { at: '30s', link, delayMs, … }",
 )
 
+const initialExpected = 'expected how many nodes are there from the start, or their names'
+
 const emulation = fields(
   {
     topology: topology.optional(),
@@ -399,7 +406,7 @@ const emulation = fields(
       z.array(churn, { error: churnExpected }).default([]),
     ),
     links: z.array(linkEvent, { error: 'expected a list of changes of links' }).default([]),
-    initial: wholeNumber('expected how many nodes are there from the start').optional(),
+    initial: z.union([wholeNumber(initialExpected), z.array(z.string())], { error: initialExpected }).optional(),
     for: duration.prefault('1m'),
     look: duration.prefault('1s'),
     looks: z.enum(['still', 'running'], { error: "expected 'still' or 'running'" }).default('still'),

@@ -58,6 +58,7 @@ export const notReady = (node: Node, awaited: readonly string[]): Finding =>
  */
 export const describeNotReady = (node: Node, awaited: readonly string[]): string => {
   const does = awaited.length === 0 ? 'is idle' : `waits for ${awaited.join(' and ')}`
+  if (node.exits === 'completes') return `${does} and has not ended`
   const closed = node.closedPorts()
   if (closed.length === 0)
     return node.healthCheck ? `${does}, and "${node.healthCheck.join(' ')}" fails in it` : 'has not come to rest'

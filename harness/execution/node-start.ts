@@ -1,6 +1,6 @@
 import type { Finding } from '../../checker/system/system.ts'
 import type { Node } from '../node/node.ts'
-import { crashOf } from './findings.ts'
+import { crashOf, hasCrashed } from './findings.ts'
 import type { Stage } from './stage.ts'
 
 /** CPU time for a start, in milliseconds. It is longer than for a step, because programs are loaded and compiled. */
@@ -27,7 +27,7 @@ export const goOn = (stage: Stage, node: Node): Finding[] => {
 
 /** The findings after a node ended by itself. */
 export const endedItself = (node: Node): Finding[] => {
-  if (node.exits === 'crash') return [crashOf(node)]
+  if (node.exits === 'crash' || (node.exits === 'completes' && hasCrashed(node))) return [crashOf(node)]
   if (node.exits === 'restart') node.kill('reset')
   return []
 }

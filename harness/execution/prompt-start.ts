@@ -76,7 +76,7 @@ export class PromptStart {
   async #runAlone(node: Node): Promise<Finding[]> {
     let findings = begin(this.#stage, node)
     while (findings.length === 0 && !node.isResumed && node.isAlive) {
-      if (node.closedPorts().length === 0 && (await this.#isHealthy(node))) return keepStart(this.#stage, node)
+      if (!node.isUnready && (await this.#isHealthy(node))) return keepStart(this.#stage, node)
       this.#noteSent()
       if (this.#isInTouch(node) || !awaitsTime(node)) {
         this.#waiting.set(node, { isTouched: false })
@@ -179,7 +179,7 @@ export class PromptStart {
     }
     if (waiting === undefined) return []
     waiting.isTouched = true
-    if (!node.isAlive || (node.healthCheck === undefined && node.closedPorts().length === 0)) this.#end(node)
+    if (!node.isAlive || (node.healthCheck === undefined && !node.isUnready)) this.#end(node)
     return []
   }
 
@@ -192,7 +192,7 @@ export class PromptStart {
   /** Whether a node that waited passes its health check. */
   async #anyIsHealthy(): Promise<boolean> {
     for (const [node, waiting] of this.#waiting) {
-      if (!waiting.isTouched || node.closedPorts().length > 0) continue
+      if (!waiting.isTouched || node.isUnready) continue
       waiting.isTouched = false
       if (!(await this.#isHealthy(node))) continue
       this.#end(node)

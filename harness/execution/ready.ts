@@ -17,7 +17,7 @@ export const seeWhoIsReady = async (stage: Stage, touched: readonly Node[]): Pro
 /** A node that has ended keeps nobody waiting. */
 const isReady = async (stage: Stage, node: Node, findings: Finding[]): Promise<boolean> => {
   if (!node.isAlive) return true
-  if (node.closedPorts().length > 0) return false
+  if (node.isUnready) return false
   if (node.healthCheck === undefined) return true
   const settle = () => {
     const found = stage.settleAlive([node])

@@ -37,7 +37,8 @@ export const awaitReady = async (node: NativeNode, how: ResolvedNode, over: Abor
   }
 }
 
-const isReady = async (node: NativeNode, { listens, healthy }: ResolvedNode): Promise<boolean> => {
+const isReady = async (node: NativeNode, { listens, healthy, exits }: ResolvedNode): Promise<boolean> => {
+  if (exits === 'completes') return false
   const open = openPorts(node)
   if (!listens.every(port => open.has(port))) return false
   if (healthy === undefined) return true

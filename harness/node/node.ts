@@ -213,9 +213,15 @@ export class Node {
     return this.#definition.after
   }
 
-  /** Whether its start is over only when ports are open or a health check passes. */
+  /** Whether its start is over only when ports are open, a health check passes, or it has ended. */
   get saysReady(): boolean {
-    return this.#definition.listens.length > 0 || this.#definition.healthy !== undefined
+    const { listens, healthy, exits } = this.#definition
+    return listens.length > 0 || healthy !== undefined || exits === 'completes'
+  }
+
+  /** Whether its start cannot be over, whatever its health check says. */
+  get isUnready(): boolean {
+    return this.isAlive && (this.exits === 'completes' || this.closedPorts().length > 0)
   }
 
   /** The program that tells whether it is healthy. */

@@ -95,13 +95,16 @@ volumes:
     const { nodes } = read(`
 services:
   web: { image: web, depends_on: [db, cache], deploy: { replicas: 2 } }
-  cache: { image: cache, depends_on: { db: { condition: service_healthy } }, scale: 1 }
+  cache: { image: cache, depends_on: { db: { condition: service_healthy }, seed: { condition: service_completed_successfully } }, scale: 1 }
+  seed: { image: seed }
   db: { image: db, healthcheck: { test: [CMD, ready, --now] } }
 `)
+    expect(nodes.seed!.exits).toBe('completes')
     expect(Object.entries(nodes).map(([name, { aliases, healthy, after }]) => [name, aliases, healthy, after])).toEqual(
       [
         ['db', undefined, ['ready', '--now'], undefined],
-        ['cache', undefined, undefined, ['db']],
+        ['seed', undefined, undefined, undefined],
+        ['cache', undefined, undefined, ['db', 'seed']],
         ['web-1', ['web'], undefined, undefined],
         ['web-2', ['web'], undefined, undefined],
       ],
@@ -353,6 +356,13 @@ secrets: { key: { file: key.txt } }
     expect(errorOf({ 'compose.yaml': `include: [b.yaml]\n${both}`, 'b.yaml': both })).toBe(
       'compose.yaml:3: services.a: is in an included file too',
     )
+    const service = 'services:\n  b: { image: x }\n'
+    expect(
+      errorOf({
+        'compose.yaml': `include: [b.yaml]\n${service}secrets:\n  key: { file: a }\n  same: { file: s }\n`,
+        'b.yaml': 'services: {}\nsecrets:\n  key: { file: b }\n  same: { file: s }\n',
+      }),
+    ).toBe('compose.yaml:5: secrets.key: is in an included file too')
     expect(
       errorOf({ 'compose.yaml': 'include: [b.yaml]\n', 'b.yaml': 'services:\n  a: { image: x, scale: 0 }\n' }),
     ).toBe('b.yaml:2: services.a.scale: expected how many containers, at least 1')
