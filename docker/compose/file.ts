@@ -61,17 +61,21 @@ const read = (path: string, { directory, envFiles }: Included, within: readonly 
       ...(base !== undefined && { directory: from(base) }),
       ...(env_file && { envFiles: env_file.map(from) }),
     }
-    return together(all, read(from(included.path), how, [...within, path]))
+    return together(all, read(from(included.path), how, [...within, path]), dirname(path))
   }, file)
 }
 
 /** A file with what it includes, whose names must be others. @throws ConfigError */
-const together = (whole: ComposeFile, included: ComposeFile): ComposeFile => {
+const together = (whole: ComposeFile, included: ComposeFile, directory: string): ComposeFile => {
   const content = { ...whole.content }
+  const meaning = (given: unknown) =>
+    typeof given === 'object' && given !== null && 'file' in given ? resolve(directory, String(given.file)) : given
   for (const kind of ['services', 'volumes', 'secrets', 'configs'] as const) {
     const [known, more] = [content[kind] ?? {}, included.content[kind] ?? {}]
     const both = Object.keys(more).filter(
-      name => Object.hasOwn(known, name) && (kind === 'services' || !isDeepStrictEqual(known[name], more[name])),
+      name =>
+        Object.hasOwn(known, name) &&
+        (kind === 'services' || !isDeepStrictEqual(meaning(known[name]), meaning(more[name]))),
     )
     if (both.length > 0)
       throw new ConfigError(both.map(name => whole.problem([kind, name], 'is in an included file too')))
