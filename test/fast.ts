@@ -14,7 +14,7 @@ const files: Readonly<Record<string, string>> = {
   'checker/trace': 'keep trace',
   'checker/verdict': 'oldest-first overtakings shrink',
   'cli/check': 'step-pattern',
-  'cli/emulate': 'pipe-settings settings',
+  'cli/emulate': 'cpu-pressure pipe-settings settings',
   'cli/traces': 'older-names',
   'cli/workers': 'in-common',
   docker: 'compose',

@@ -11,6 +11,7 @@ import { clocksStartNow } from '../session/clocks-start.ts'
 import { openEngine } from '../session/engine.ts'
 import { headerOf } from '../traces/record.ts'
 import { openControl } from './control.ts'
+import { watchCpus } from './cpu-pressure.ts'
 import { NativeTrace } from './native-trace.ts'
 import { OutputFiles } from './output-files.ts'
 import { requireLinks } from './planned-links.ts'
@@ -66,6 +67,7 @@ export const emulateNatively = (
       observer.trace = new NativeTrace(trace, header, system.properties, options.keepMs)
       const { origin, token } = (control = await openControl(emulation, system.name, place, options.port ?? 0))
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
+      const busy = watchCpus()
       await emulation.run(AbortSignal.any([signal, full.signal]))
       const seconds = emulation.elapsedMs / 1000
       const summary = {
@@ -78,7 +80,7 @@ export const emulateNatively = (
           lookedAt: settings.looks,
           interruptedOf: interruptedOf(signal, settings.forMs),
         }),
-        notes: [...endedBy(writing.problem, seconds), ...emulation.cluster.notes],
+        notes: [...endedBy(writing.problem, seconds), ...busy(), ...emulation.cluster.notes],
       }
       const native = observer.trace
       writing.try(() => native.end(summary))

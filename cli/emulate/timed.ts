@@ -27,6 +27,7 @@ import { createTrace, headerOf } from '../traces/record.ts'
 import { unsearched } from '../traces/recorded.ts'
 import { StepReader } from '../traces/step-reader.ts'
 import { openControl } from './control.ts'
+import { watchCpus } from './cpu-pressure.ts'
 import { Follower } from './follow.ts'
 import { OutputFiles } from './output-files.ts'
 import { requireLinks } from './planned-links.ts'
@@ -157,7 +158,9 @@ export const emulateInTime = (
       process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
       for (const { port, node, nodePort } of ports ? system.publish : [])
         process.stderr.write(`lastnail: 127.0.0.1:${port} is ${node}:${nodePort}\n`)
+      const busy = pace === 'real' ? watchCpus() : () => []
       await run.run(AbortSignal.any([signal, full.signal]))
+      const busyNotes = busy()
       await follower?.end()
       const endedNotes = endedBy(writing.problem, run.elapsedMs / 1000)
       ports?.close()
@@ -180,6 +183,7 @@ export const emulateInTime = (
       drawing.try(() => writeWhole('the plot', plot, drawn))
       const notes = [
         ...endedNotes,
+        ...busyNotes,
         ...leftOut,
         ...(ports ? [] : unpublished(system, pace)),
         ...run.notReady,
