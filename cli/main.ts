@@ -130,6 +130,7 @@ const withRunOptions = (command: Command, howLong: string): Command =>
       'records this much of its end as a whole, and of what came before an outline',
       duration,
     )
+    .option('--series', 'writes what was measured over time as CSV and JSON too')
     .option('--port <n>', 'port of its control interface, on loopback (any free one)', port)
     .option('--out <directory>', 'directory for the trace', defaultOut)
     .option('--json', 'prints one JSON object as the last line')
@@ -145,9 +146,6 @@ const emulateAndTell = async (file: string, options: RunOptions, json: boolean |
   return unlessUnwritten(exitCode[summary.verdict], unwritten)
 }
 
-// Modules that only one command needs are imported by that command. Loading them would take most of the start of the
-// others.
-
 /** What is said for this process holds for its workers too. */
 const takeShare = (command: Command): void => {
   const { share } = command.optsWithGlobals<{ share?: number }>()
@@ -161,6 +159,9 @@ const chooseProfiles = (root: Command): void => {
   const { profile } = root.opts<{ profile?: readonly string[] }>()
   if (profile !== undefined) process.env.COMPOSE_PROFILES = profile.join(',')
 }
+
+// Modules that only one command needs are imported by that command. Loading them would take most of the start of the
+// others.
 
 export const program = (done: (code: number) => void) => {
   const root = new Command('lastnail')

@@ -447,6 +447,7 @@ const emulated: z.ZodType<RunSummary> = z.strictObject({
   notes: z.array(z.string()).describe('what a reader must know to trust the verdict'),
   trace: path,
   plot: path,
+  series: path,
 }) as z.ZodType<RunSummary>
 
 const step = count.describe('counted from 1; 0 is the start')

@@ -51,7 +51,7 @@ export class NativeTrace {
     this.#writer.step({ ...step, atMs, choice: this.#choice('timer', node, atMs, 'look') })
   }
 
-  end(summary: Omit<RunSummary, 'trace' | 'plot'>): void {
+  end(summary: Omit<RunSummary, 'trace' | 'plot' | 'series'>): void {
     const { verdict, property, kind, message, seconds, seed } = summary
     this.#writer.end({ verdict: { verdict, property, kind, message, seconds, seed, repeated: false } })
     this.#writer.close()

@@ -18,6 +18,7 @@ import { requireLinks } from './planned-links.ts'
 import { drawRun } from './plot.ts'
 import { showRunProgress } from './progress.ts'
 import { unpublished } from './publish.ts'
+import { MeasuredLines, seriesOf, writeSeries } from './series.ts'
 import type { RunOptions } from './settings.ts'
 import { type Emulated, endedBy, interruptedOf, summaryOf } from './summary.ts'
 
@@ -30,6 +31,7 @@ export const emulateNatively = (
 ): Promise<Emulated> => {
   return amongGuests(async signal => {
     const progress = showRunProgress(settings.forMs)
+    const measured = new MeasuredLines(system.emulation.measure)
     const full = new AbortController()
     const writing = new Writing(() => full.abort())
     const observer: { trace?: NativeTrace; outputs?: OutputFiles } & EmulationObserver = {
@@ -38,7 +40,7 @@ export const emulateNatively = (
       onLook: (look, atMs, values) => {
         writing.try(() => {
           observer.trace?.looked(look, atMs)
-          observer.outputs?.append(look.outputs)
+          measured.see(observer.outputs?.append(look.outputs, atMs) ?? [])
         })
         progress.update(look, atMs, values)
       },
@@ -87,7 +89,8 @@ export const emulateNatively = (
       const drawing = new Writing()
       const drawn = drawRun(emulation, system.name, seconds)
       drawing.try(() => writeWhole('the plot', plot, drawn))
-      const files = { trace, plot: drawing.problem === undefined ? plot : null }
+      const series = options.series ? writeSeries(place, { ...seriesOf(emulation), ...measured.series }, drawing) : null
+      const files = { trace, plot: drawing.problem === undefined ? plot : null, series }
       return {
         summary: { ...summary, notes: [...summary.notes, ...unpublished(system, 'native')], ...files },
         unwritten: [writing, drawing].flatMap(({ problem }) => problem ?? []),

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { NotWritten } from '../../checker/system/written.ts'
+import { type PrintedLine, PrintedLines } from './printed-lines.ts'
 
 /** What a node printed to one of its streams. */
 interface Written {
@@ -13,9 +14,10 @@ interface Written {
 export const outputFile = (directory: string, node: string, stream: Written['stream']): string =>
   join(directory, 'output', `${node}.${stream}`)
 
-/** The nodes' output, as files that grow while the system runs. */
+/** The nodes' output, as files that grow while the system runs; and its lines with their times, as JSON. */
 export class OutputFiles {
   readonly #directory: string
+  readonly #lines = new PrintedLines()
 
   /**
    * @param directory of the run
@@ -26,12 +28,27 @@ export class OutputFiles {
     this.#directory = directory
     this.#orFail(() => mkdirSync(join(directory, 'output'), { mode: 0o700 }))
     for (const node of nodes)
-      for (const stream of ['stdout', 'stderr'] as const) this.append([{ node, stream, bytes: Buffer.alloc(0) }])
+      for (const stream of ['stdout', 'stderr'] as const) this.append([{ node, stream, bytes: Buffer.alloc(0) }], 0)
   }
 
-  append(outputs: readonly Written[]): void {
-    for (const { node, stream, bytes } of outputs)
-      this.#orFail(() => appendFileSync(outputFile(this.#directory, node, stream), bytes, { mode: 0o600 }))
+  /**
+   * @param atMs when it was seen, in milliseconds of the run
+   *
+   * @returns the lines that end in it
+   */
+  append(outputs: readonly Written[], atMs: number): readonly PrintedLine[] {
+    for (const { node, stream, bytes } of outputs) this.#write(outputFile(this.#directory, node, stream), bytes)
+    const lines = this.#lines.take(outputs, atMs)
+    for (const { node, stream, line } of lines)
+      this.#write(
+        join(this.#directory, 'output', `${node}.jsonl`),
+        `${JSON.stringify({ s: atMs / 1000, stream, line })}\n`,
+      )
+    return lines
+  }
+
+  #write(file: string, content: string | Uint8Array): void {
+    this.#orFail(() => appendFileSync(file, content, { mode: 0o600 }))
   }
 
   #orFail(write: () => void): void {

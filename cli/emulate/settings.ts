@@ -46,6 +46,8 @@ export interface RunOptions extends EmulateOptions {
    * an outline. By default all are.
    */
   readonly keepMs?: number | undefined
+  /** Whether what was measured over time is written as CSV and JSON too. */
+  readonly series?: boolean | undefined
   /** Directory for the trace. */
   readonly out: string
   /** Port of the control interface; any free port by default. */

@@ -89,6 +89,8 @@ export interface RunSummary {
   readonly notes: readonly string[]
   readonly trace: string | null
   readonly plot: string | null
+  /** The file of the series, if they were asked for. */
+  readonly series: string | null
 }
 
 /** A run, of which something may not be on disk. */
@@ -123,7 +125,7 @@ export const summaryOf = (
     lookedAt,
     interruptedOf,
   }: Pick<RunSummary, 'seed' | 'clocksStart' | 'seconds' | 'virtualSeconds' | 'pace' | 'lookedAt'> & Interrupted,
-): Omit<RunSummary, 'trace' | 'plot'> => {
+): Omit<RunSummary, 'trace' | 'plot' | 'series'> => {
   const endMs = virtualSeconds * 1000
   const { looks, properties, recoveries, joinTimes, happenings, unseen } = measurements
   return {
@@ -269,7 +271,7 @@ export const describeRun = (summary: RunSummary): string[] => {
     ...describeSearched(summary.searched),
     ...summary.notes.map(note => `  ${note}`),
     ...(summary.hash === null ? [] : [`  hash: ${summary.hash}`]),
-    ...[summary.trace, summary.plot].filter(path => path !== null).map(path => `written: ${path}`),
+    ...[summary.trace, summary.plot, summary.series].filter(path => path !== null).map(path => `written: ${path}`),
   ]
 }
 

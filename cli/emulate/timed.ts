@@ -36,6 +36,7 @@ import { isPredicted, Predictions, predictEveryMsDefault, predictionMax } from '
 import { showRunProgress } from './progress.ts'
 import { PublishedPorts, unpublished } from './publish.ts'
 import { type FoundBesides, SearchBesides, type SearchPlan, stopsTheClock } from './search-besides.ts'
+import { MeasuredLines, seriesOf, writeSeries } from './series.ts'
 import type { RunOptions } from './settings.ts'
 import { guardOf, sayGivenUp, sayInterventions, saySteered } from './steering.ts'
 import { distributionOf, type Emulated, endedBy, interruptedOf, type RunSummary, summaryOf } from './summary.ts'
@@ -99,10 +100,11 @@ export const emulateInTime = (
         place,
         system.nodes.map(({ name }) => name),
       )
+      const measuredLines = new MeasuredLines(system.emulation.measure)
       const onStep = (step: RecordedStep) => {
         writing.try(() => {
           writer.step(step)
-          written.append(step.outputs)
+          measuredLines.see(written.append(step.outputs, step.atMs ?? 0))
         })
         if (step.input !== undefined) inputs.push(step)
         follower?.tell({
@@ -181,6 +183,7 @@ export const emulateInTime = (
       const drawing = new Writing()
       const drawn = drawRun(run, system.name, virtualSeconds)
       drawing.try(() => writeWhole('the plot', plot, drawn))
+      const series = options.series ? writeSeries(place, { ...seriesOf(run), ...measuredLines.series }, drawing) : null
       const notes = [
         ...endedNotes,
         ...busyNotes,
@@ -216,7 +219,7 @@ export const emulateInTime = (
         predicted: (follower ?? inPlace!).counts.predicted,
       }
       const isDrawn = drawing.problem === undefined
-      const files = { trace, plot: isDrawn ? plot : null }
+      const files = { trace, plot: isDrawn ? plot : null, series }
       return {
         summary: {
           ...measured,

@@ -152,6 +152,11 @@ export interface EmulationDefinition {
   readonly clocks?: Readonly<Record<string, ClockSetting>> | undefined
   /** Pause of each client between its calls; a second by default. Here, `times` does not limit the calls. */
   readonly clients?: Readonly<Record<string, Duration>> | undefined
+  /**
+   * Series of a run made of what nodes print, by name: a row for each line that the pattern finds, with its time, the node
+   * and the pattern's groups. `lookup: /lookup (?<ms>\d+) ms (?<result>ok|fail)/`
+   */
+  readonly measure?: Readonly<Record<string, RegExp>> | undefined
   /** Whether a node has joined, judged by its state. If given, the time to join is measured. */
   readonly joined?: ((node: NodeView) => boolean) | undefined
 }

@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { z } from 'zod'
 import { defaultWeights } from '../../checker/choosers/weights.ts'
 import { faultKinds } from '../../checker/happening/kinds.ts'
@@ -390,6 +391,7 @@ const linkEvent = fields(
   "a change of a link: { at: '30s', link, delayMs, … }",
 )
 
+const seriesName = 'expected a name of letters, digits, - and _'
 const initialExpected = 'expected how many nodes are there from the start, or their names'
 
 const emulation = fields(
@@ -415,6 +417,15 @@ const emulation = fields(
       .record(z.string(), clock, { error: 'expected { driftPpm, offsetMs } by the name of each node' })
       .default({}),
     clients: z.record(z.string(), duration, { error: 'expected a duration by the name of each client' }).default({}),
+    measure: z
+      .record(
+        z.string().regex(/^[\w-]+$/, { error: seriesName }),
+        is<RegExp>(types.isRegExp, 'expected a regular expression'),
+        {
+          error: 'expected regular expressions by the names of series',
+        },
+      )
+      .default({}),
     joined: is<(node: NodeView) => boolean>(isFunction, 'expected a function of a node').optional(),
   } satisfies Record<keyof EmulationDefinition, unknown>,
   'how it is emulated: { topology, churn, … }',

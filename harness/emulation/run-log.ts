@@ -50,7 +50,7 @@ export class RunLog {
       if (!hasEnded) this.#began.set(client, atMs)
       else {
         this.#began.delete(client)
-        this.timed.push({ client, tookMs: atMs - began, isOk: error === undefined })
+        this.timed.push({ client, beganMs: began, tookMs: atMs - began, isOk: error === undefined })
       }
     }
   }

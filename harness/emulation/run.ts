@@ -48,6 +48,7 @@ export interface RunningNode {
 /** A call that has ended. */
 export interface EndedCall {
   readonly client: string
+  readonly beganMs: number
   readonly tookMs: number
   readonly isOk: boolean
 }

@@ -62,8 +62,8 @@ export class Measurements {
   readonly #joined: ((node: NodeView) => boolean) | undefined
   readonly happenings: Happened[] = []
   readonly recoveries: FaultRecovery[] = []
-  /** Milliseconds from each start of a node until a step, or where steps are not known a look, showed that it had joined. */
-  readonly joinTimes: number[] = []
+  /** When a step, or where steps are not known a look, showed that a node had joined, and how long that took from its start. */
+  readonly joins: { readonly atMs: number; readonly node: string; readonly tookMs: number }[] = []
   /** For each look: its time, the number of nodes up, and the number of properties that did not hold. */
   readonly looks: {
     readonly atMs: number
@@ -99,6 +99,11 @@ export class Measurements {
       Object.keys(this.#properties).map(name => [name, { looksWithout: 0, outages: [], againMs: [] }]),
     )
     this.#carried = new Carried(properties)
+  }
+
+  /** In milliseconds, of all joins. */
+  get joinTimes(): number[] {
+    return this.joins.map(({ tookMs }) => tookMs)
   }
 
   /** A node was started. */
@@ -212,7 +217,7 @@ export class Measurements {
       const since = this.#joining.get(node.name)
       if (since === undefined || !node.alive || !this.#joined!(node)) continue
       this.#joining.delete(node.name)
-      this.joinTimes.push(atMs - since)
+      this.joins.push({ atMs, node: node.name, tookMs: atMs - since })
     }
   }
 }
