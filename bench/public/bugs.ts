@@ -48,5 +48,11 @@ export const bugs: readonly PublicBug[] = [
   },
   { id: 'RaftOS#1', ...raftOs, property: 'matchIndexGrows', publishedSeconds: 5, report: raftOsIssue(25) },
   { id: 'RaftOS#2', ...raftOs, property: 'committedOnMajority', publishedSeconds: 4, report: raftOsIssue(26) },
-  { id: 'RaftOS#4', ...raftOs, property: 'commitsOwnTerm', publishedSeconds: 240, report: raftOsIssue(30) },
+  {
+    id: 'RaftOS#4',
+    ...raftOs,
+    property: 'commitsOwnTerm',
+    publishedSeconds: 240,
+    report: 'https://github.com/zhebrak/raftos/pull/30',
+  },
 ]

@@ -16,12 +16,10 @@ const names = ['n1', 'n2', 'n3']
 const majority = 2
 const address = (name: string) => `{{${name}.address}}:8000`
 
-const member = (name: string) =>
-  ({
-    command: ['python3', 'node.py', address(name), ...names.filter(other => other !== name).map(address)],
-    env: { PYTHONPATH: process.env.SITE ?? 'site' },
-    exits: 'crash',
-  }) as const
+const member = (name: string) => ({
+  command: ['python3', 'node.py', address(name), ...names.filter(other => other !== name).map(address)],
+  env: { PYTHONPATH: process.env.SITE ?? 'site' },
+})
 
 interface Message {
   readonly type: string
