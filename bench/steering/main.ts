@@ -1,6 +1,6 @@
 /**
  * CrystalBall's experiments with steering (section 5.4), at the pace `virtual`: `randtree`, `paxos` or `live`, each for some seeds, without
- * steering, with the immediate check, and with prediction too. `examples`: services of the examples, and what steering costs their clients.
+ * steering, with the immediate check, and with prediction too. `bullet`: a file is distributed at the pace `real`, without and with prediction. `examples`: services of the examples, and what steering costs their clients.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,6 +20,11 @@ const { values: options, positionals } = parseArgs({
     churn: { type: 'string' },
     bug: { type: 'string' },
     system: { type: 'string' },
+    /** Of `bullet`. */
+    nodes: { type: 'string', default: '12' },
+    megabytes: { type: 'string', default: '5' },
+    /** Of each steered run, so many steps of steering are looked at for whether they were in vain; by default all. */
+    sample: { type: 'string', default: 'all' },
     every: { type: 'string' },
     inputs: { type: 'string' },
     /** One way to steer alone; `both` for `examples`, which has the check otherwise. */
@@ -161,14 +166,15 @@ interface Scenario {
 }
 
 /** How many steps of steering in a run were for something that would not have come within a minute. */
-const inVain = ({ config, environment }: Scenario, { trace }: Summary): readonly [inVain: number, steered: number] => {
-  const { stdout, stderr } = spawnSync(process.execPath, [join(here, 'unsteered.js'), config, trace], {
+const inVain = ({ config, environment }: Scenario, { trace }: Summary): readonly [inVain: number, looked: number] => {
+  if (options.sample === '0') return [0, 0]
+  const { stdout, stderr } = spawnSync(process.execPath, [join(here, 'unsteered.js'), config, trace, options.sample!], {
     env: { ...process.env, ...environment },
     encoding: 'utf8',
   })
   if (stdout === '') throw new Error(stderr)
-  const counts = JSON.parse(stdout) as { readonly steered: number; readonly inVain: number }
-  return [counts.inVain, counts.steered]
+  const counts = JSON.parse(stdout) as { readonly looked: number; readonly inVain: number }
+  return [counts.inVain, counts.looked]
 }
 
 /** Each run without steering, and those that violate a property again, steered. */
@@ -237,7 +243,7 @@ function* paxosRuns(bug: string): Generator<Scenario> {
 }
 
 function* liveRuns(): Generator<Scenario> {
-  const { system = 'chord', bug = 'chord-pred-self', churn = '6', for: forTime = '60s' } = options
+  const { system = 'chord', bug = 'chord-self-successor', churn = '6', for: forTime = '20s' } = options
   const environment = { SYSTEM: system, BUG: bug, CHURN: churn, CLIENTS: 'none', RESETS: '2' }
   for (let seed = 1; seed <= Number(options.runs); seed++) {
     const args = ['--for', forTime, '--seed', String(seed)]
@@ -328,8 +334,60 @@ const headOfExamples = () =>
     ...['calls without and with', 'of these refused', 's a steered run'],
   )
 
+// Bullet'
+
+/** Distributes a file at the pace `real`, without and with prediction in turns. */
+const bullet = (): void => {
+  const { nodes, megabytes } = options
+  head(
+    'prediction',
+    'nodes',
+    'MB',
+    'have the file',
+    'median, s',
+    'last, s',
+    'steps late by, ms: median',
+    '99 %',
+    'rounds',
+    'behind, s',
+  )
+  for (let seed = 1; seed <= Number(options.runs); seed++)
+    for (const more of [[], ['--predict', ...(options.every ? ['--every', options.every] : [])]]) {
+      const { result } = runCommand(
+        [
+          ...['emulate', join(here, 'bullet.config.js'), '--pace', 'real', '--for', options.for ?? '60s'],
+          ...[...more, '--seed', String(seed), '--out', directory],
+        ],
+        { COUNT: nodes!, MEGABYTES: megabytes! },
+      )
+      const { joins, late, predictions } = result as unknown as Distributed
+      line(
+        ...[more.length > 0 ? 'with' : 'without', nodes!, megabytes!, joins?.count ?? 0],
+        ...[joins?.p50 ?? 0, joins?.max ?? 0].map(ms => (ms / 1000).toFixed(1)),
+        ...[late.p50, late.p99].map(ms => ms.toFixed(0)),
+        ...(predictions ? [predictions.rounds, (predictions.behindMs / 1000).toFixed(1)] : ['–', '–']),
+      )
+    }
+}
+
+interface Quantiles {
+  readonly count: number
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+}
+
+interface Distributed {
+  readonly joins?: Quantiles
+  readonly late: Quantiles
+  readonly predictions?: { readonly rounds: number; readonly behindMs: number }
+}
+
 try {
   switch (positionals[0]) {
+    case 'bullet':
+      bullet()
+      break
     case 'randtree':
       randtree()
       break
@@ -340,7 +398,7 @@ try {
       break
     case 'live':
       headOfComparison()
-      compare(options.bug ?? 'chord-pred-self', liveRuns())
+      compare(options.bug ?? 'chord-self-successor', liveRuns())
       break
     case 'examples':
       headOfExamples()
@@ -348,7 +406,7 @@ try {
         compareExample(name, options.only === 'both' ? 'both' : 'check')
       break
     default:
-      throw new Error('expected randtree, paxos, live or examples')
+      throw new Error('expected randtree, paxos, live, bullet or examples')
   }
 } finally {
   rmSync(directory, { recursive: true, force: true })

@@ -27,8 +27,12 @@ const againMs = 500
 
 const [self, blockCount, ...receiverAddresses] = process.argv.slice(2)
 
+/** Bytes of a block, if it has more than its name. */
+const blockBytes = Number(process.env.BLOCK_BYTES ?? 0)
+const contentOf = block => `content of ${block}`.padEnd(blockBytes, '.')
+
 /** Content by block: the file map is its keys. */
-const blocks = new Map(Array.from({ length: Number(blockCount) }, (_, block) => [block, `content of ${block}`]))
+const blocks = new Map(Array.from({ length: Number(blockCount) }, (_, block) => [block, contentOf(block)]))
 
 /** By block that was asked for: the sender. */
 const requested = new Map()
