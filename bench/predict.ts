@@ -18,6 +18,7 @@ import { scheduleFrom, sessionFrom } from '../cli/traces/recorded.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { resolveSystem } from '../harness/config/config.ts'
 import { inTime } from '../harness/timed/timed-system.ts'
+import { cpuOfChildren } from './corpus/cpu.ts'
 import { bugs, ofCrystalBall } from './corpus/rows.ts'
 import { lastToLookAt, some, stepsWith } from './emulate/preconditions.ts'
 import { runCommand } from './emulate/run-command.ts'
@@ -129,11 +130,12 @@ const searchAt = (trace: string, step: number, property: string, environment: Re
   return result as unknown as CheckOutcome
 }
 
-const shown = (step: number, { verdict, deviations, searches, seconds }: CheckOutcome): string => {
+/** @param cpu seconds of CPU that the check used: on a busy machine less than it lasted */
+const shown = (step: number, { verdict, deviations, searches, seconds }: CheckOutcome, cpu: number): string => {
   const { executed = 0, transitions = 0, states = 0, depth = 0, deviations: cost = 0 } = deviations ?? {}
   const found = verdict === 'violated' ? `yes, ${searches.reduce((sum, each) => sum + each.executions, 0)}` : '–'
   const figures = [executed, transitions, states, depth, cost].map(each => each.toLocaleString('en'))
-  return `| ${[step, found, ...figures, seconds.toFixed(0)].join(' | ')} |`
+  return `| ${[step, found, ...figures, seconds.toFixed(0), cpu.toFixed(0)].join(' | ')} |`
 }
 
 const searchRow = (id: string): void => {
@@ -145,16 +147,17 @@ const searchRow = (id: string): void => {
   const { trace, steps } = runOf(live, environment)
   const last = lastToLookAt(trace, steps, environment)
   for (const step of some(stepsWith(trace, id, last), Number(options.states))) {
+    const before = cpuOfChildren()
     const outcome = searchAt(trace, step, property!, environment)
-    console.log(`| ${id} ${shown(step, outcome)}`)
+    console.log(`| ${id} ${shown(step, outcome, cpuOfChildren() - before)}`)
     if (outcome.verdict === 'violated') return
   }
 }
 
 try {
   if (options.rows || options.row.length > 0) {
-    console.log('| bug | after step | found | inputs | steps | states | depth | deviations | s |')
-    console.log(`| --- | ---: | --- |${' ---: |'.repeat(6)}`)
+    console.log('| bug | after step | found | inputs | steps | states | depth | deviations | s | s of CPU |')
+    console.log(`| --- | ---: | --- |${' ---: |'.repeat(7)}`)
     for (const id of options.row.length > 0 ? options.row : ofCrystalBall) searchRow(id)
   } else {
     await measureSpeed('4 Chord nodes', live, { SYSTEM: 'chord', BUG: 'chord-pred-self', CHURN: '2', CLIENTS: 'none' })

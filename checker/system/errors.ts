@@ -45,6 +45,11 @@ export class Diverged extends Error {
   }
 }
 
+/** The state in which nodes alone begin is lost: no more can be learned of them from there. */
+export class MarkLost extends Error {
+  override readonly name = 'MarkLost'
+}
+
 /** The recorded choices were executed, but a step had another result than recorded. */
 export class Differs extends Error {
   override readonly name = 'Differs'

@@ -6,6 +6,7 @@ import type { Suspicion } from '../../checker/searches/deviations/explorer.ts'
 import { type Prediction, predict } from '../../checker/searches/deviations/predict.ts'
 import type { Table } from '../../checker/searches/local/table.ts'
 import { Budget } from '../../checker/system/budget.ts'
+import { MarkLost } from '../../checker/system/errors.ts'
 import { giveBackMemory } from '../../linux/libc.ts'
 import type { Cluster } from '../cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../config/config.ts'
@@ -66,14 +67,21 @@ export class Outlook {
     this.#requested = cluster.running.time!.requested
     const { faults } = system
     this.#nodes = cluster.nodesBeside({ ...system, faults: { ...faults, reset: Math.max(1, faults.reset) } })
-    this.#solo = new Solo(this.#nodes, async () => mark)
+    this.#solo = new Solo(this.#nodes, async () => {
+      if (mark.isLost) throw new MarkLost('a node could not be brought back to the mark')
+      return mark
+    })
     const more = { drop: faults.drop + preventedMax, reset: faults.reset + preventedMax }
     this.#beside = cluster.beside({ ...system, faults: { ...faults, ...more } })
     this.#executor = new Executor(this.#beside, this.#system.properties)
     this.#executor.budget = new Budget({ signal })
   }
 
-  /** @param round its number: states of single nodes begin anew with each */
+  /**
+   * @param round its number: states of single nodes begin anew with each
+   *
+   * @throws MarkLost if no node can be brought back to it
+   */
   predict(table: Table, round: number, limits: Limits): Promise<Prediction> {
     return predict({
       nodes: { ...this.#nodes, faults: this.#system.faults },

@@ -1,6 +1,7 @@
 import type { Mark } from '../../checker/cells/executor.ts'
 import type { Suspicion } from '../../checker/searches/deviations/explorer.ts'
 import { Table } from '../../checker/searches/local/table.ts'
+import { MarkLost } from '../../checker/system/errors.ts'
 import { readLabel } from '../../checker/system/labels.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ResolvedSystem } from '../config/config.ts'
@@ -38,7 +39,7 @@ export interface PredictionCounts {
   readonly inputs: number
   readonly transitions: number
   readonly seconds: number
-  /** How many states could not be marked, so that nothing was predicted from them. */
+  /** From how many states nothing was predicted, because they could not be marked, or their mark was lost. */
   readonly unmarked: number
   /** Violations that were predicted, and repeated on the whole system. */
   readonly predicted: number
@@ -121,6 +122,10 @@ export class Predictor {
     const outlook = new Outlook(this.#cluster, this.#system, { mark, state, signal: this.#options.signal })
     try {
       return await this.#look(outlook)
+    } catch (error) {
+      if (!(error instanceof MarkLost)) throw error
+      this.counts.unmarked += 1
+      return nothing
     } finally {
       await outlook.end()
       this.counts.seconds += (performance.now() - begun) / 1000
@@ -162,12 +167,14 @@ export class Predictor {
   ): Promise<{ readonly found: Foreseen | undefined; readonly suspected: readonly Suspicion[] }> {
     this.#searches += 1
     const { inputsMax, transitionsMax } = this.#options
-    const { suspicions, inputs, transitions } = await outlook.predict(this.#table, this.counts.rounds, {
+    const { suspicions, inputs, transitions, isLost } = await outlook.predict(this.#table, this.counts.rounds, {
       ...{ inputsMax, transitionsMax, suspicionsMax, within: this.#within },
       ...limits,
     })
     this.counts.inputs += inputs
     this.counts.transitions += transitions
+    // What was not tried any more would look as if it led nowhere, and a filter as if it helped.
+    if (isLost) throw new MarkLost('it was lost in the middle of a round')
     const suspected = suspicions.filter(({ kind }) => kind === 'dead')
     for (const suspicion of suspicions) {
       if (suspicion.kind === 'dead' || (isToBeNew && this.#isKnown(suspicion))) continue

@@ -11,6 +11,7 @@ import {
   resolveSystem,
   type SystemDefinition,
 } from '../../harness/config/config.ts'
+import { ClusterMark } from '../../harness/execution/mark.ts'
 import { Stage } from '../../harness/execution/stage.ts'
 import { Outlook } from '../../harness/steering/outlook.ts'
 import { Predictor } from '../../harness/steering/predictor.ts'
@@ -95,6 +96,16 @@ test('what a round remembers of nodes does not hold the stages on which they wer
   await goOn()
   expect(predictor.counts.inputs).toBeGreaterThan(10)
   expect(count()).toBe(before)
+})
+
+test('a round whose mark is lost comes to nothing, and the run goes on', async () => {
+  const { predictor, look, goOn, executor } = await runWithPredictor()
+  const lost = vi.spyOn(ClusterMark.prototype, 'isLost', 'get').mockReturnValue(true)
+  expect(await look()).toEqual({ foreseen: [], suspected: [], filters: [] })
+  expect(predictor.counts).toMatchObject({ unmarked: 1, predicted: 0 })
+  lost.mockRestore()
+  await goOn()
+  expect(executor.violation).toBeUndefined()
 })
 
 test('what single nodes could do is not steered for unless it violates something in the whole system', async () => {

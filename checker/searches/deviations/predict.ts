@@ -1,7 +1,7 @@
 import type { Solo } from '../../cells/alone.ts'
 import type { Properties } from '../../cells/executor.ts'
 import type { Budget } from '../../system/budget.ts'
-import { Diverged } from '../../system/errors.ts'
+import { Diverged, MarkLost } from '../../system/errors.ts'
 import type { NodeEntry, NodeSight, Nodes } from '../../system/node-system.ts'
 import { Begin } from '../local/beginning.ts'
 import type { LocalState, Table } from '../local/table.ts'
@@ -44,15 +44,21 @@ export interface Prediction {
   readonly deviations: number
   /** Whether nothing is left to follow. */
   readonly isDone: boolean
+  /** Whether it ended early, because the state in which it began is lost. */
+  readonly isLost: boolean
   /** Why properties were not evaluated. */
   readonly undecided: ReadonlyMap<string, string>
 }
+
+const lost = Symbol('the mark is lost')
 
 /**
  * What may come soon, from one state of a system: a search by deviations or consequence, with nothing around it. The same state, table and
  * limits give the same result.
  *
  * @throws BudgetSpent, UsageError
+ *
+ * @throws MarkLost if the state in which it begins is lost already
  */
 export const predict = async <State>(options: PredictOptions<State>): Promise<Prediction> => {
   const { nodes, table, begin, inputsMax, transitionsMax = Number.POSITIVE_INFINITY, suspicionsMax = 1 } = options
@@ -61,29 +67,35 @@ export const predict = async <State>(options: PredictOptions<State>): Promise<Pr
     beginning.learn((await options.solo.perform(task, begin.variant, options.budget)).last)
   const roots = beginning.nodes.map(({ sight }, node) => table.begin(node, sight))
   const explorer = new Explorer(options, roots, beginning.before)
-  const enter = async (state: LocalState, input: NodeEntry): Promise<NodeSight | undefined> => {
+  const enter = async (state: LocalState, input: NodeEntry): Promise<NodeSight | typeof lost | undefined> => {
     const inputs = [...beginning.inputsOf(state.node), ...table.inputsTo(state), input]
     const start = { at: 'node', node: nodes.names[state.node]!, after: beginning.after, inputs } as const
     try {
       return (await options.solo.perform({ start }, begin.variant, options.budget)).last
     } catch (error) {
+      if (error instanceof MarkLost) return lost
       // What cannot be repeated is left out.
       if (error instanceof Diverged) return undefined
       throw error
     }
   }
   const suspicions: Suspicion[] = []
-  while (!explorer.isDone && suspicions.length < suspicionsMax) {
+  let isLost = false
+  while (!isLost && !explorer.isDone && suspicions.length < suspicionsMax) {
     if (explorer.asked >= inputsMax || explorer.transitions >= transitionsMax) break
     options.budget.check()
     const ask = explorer.next(Math.min(transitionsMax - explorer.transitions, transitionsPerLook))
-    if (ask) explorer.learn(ask, await enter(ask.state, ask.input))
+    if (ask) {
+      const entered = await enter(ask.state, ask.input)
+      if (entered === lost) isLost = true
+      else explorer.learn(ask, entered)
+    }
     suspicions.push(...explorer.takeSuspicions())
   }
   explorer.lookForHopeless()
   suspicions.push(...explorer.takeSuspicions())
   const { transitions, asked: inputs, points: states, depth, deviations, isDone, undecided } = explorer
-  return { suspicions, transitions, inputs, states, depth, deviations, isDone, undecided }
+  return { suspicions, transitions, inputs, states, depth, deviations, isDone, isLost, undecided }
 }
 
 /** After so many steps in memory the time is looked at. */

@@ -5,6 +5,7 @@ import { check, type Progress, type SystemCheckOptions } from '../../../../check
 import { predict } from '../../../../checker/searches/deviations/predict.ts'
 import { Table, type TableOptions } from '../../../../checker/searches/local/table.ts'
 import { Budget } from '../../../../checker/system/budget.ts'
+import { MarkLost } from '../../../../checker/system/errors.ts'
 import type { NodeSight } from '../../../../checker/system/node-system.ts'
 import { always, type Property } from '../../../../checker/system/property.ts'
 import { HandlerSystem, type Handlers, nodesOf, searchDepthFirst, type Whole } from '../../systems/handlers.ts'
@@ -88,6 +89,35 @@ test('within a neighbourhood the other nodes stay where they are', async () => {
       }
     }),
     { numRuns: 20 },
+  )
+})
+
+test('a search whose beginning is lost ends there, and takes no input that was not tried for one that is refused', async () => {
+  await fc.assert(
+    fc.asyncProperty(machines, fc.integer({ min: 0, max: 10 }), async (handlers, inputsMax) => {
+      const whole = await searchByDeviations(handlers)
+      const nodes = nodesOf(handlers)
+      const solo = new Solo(nodes)
+      let inputs = 0
+      const failing: Pick<Solo, 'perform'> = {
+        perform: async (...task) => {
+          if (task[0].start.inputs.length > 0 && inputs++ === inputsMax) throw new MarkLost()
+          return solo.perform(...task)
+        },
+      }
+      const table = new Table(nodes.names)
+      const searchWith = async (perform: Pick<Solo, 'perform'>) =>
+        predict({
+          ...{ nodes, properties: {}, table, solo: perform, begin: { after: [], variant: 0 } },
+          ...{ inputsMax: Number.POSITIVE_INFINITY, budget: new Budget({}) },
+        })
+      const first = await searchWith(failing)
+      expect(first.isLost).toBe(whole.inputs > inputsMax)
+      if (first.isLost) expect(first.isDone).toBe(false)
+      // From the same table, which must have learned nothing wrong.
+      expect(await searchWith(solo)).toMatchObject({ states: whole.states, isDone: true, isLost: false })
+    }),
+    { numRuns: 30 },
   )
 })
 
