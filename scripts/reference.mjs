@@ -22,6 +22,7 @@ const interfaces = [
   ['NodeView', 'A node in it.'],
   ['ClientCall', 'A call in it.'],
   ['SomeFaults', 'A budget of `faults`, where it is more than a number.'],
+  ['SomeResets', 'That of `faults.reset`, which has this besides.'],
   ['SomeCuts', 'That of `faults.partition`, which has these besides.'],
   ['EmulationDefinition', '`emulation`.'],
   ['ClockSetting', 'A clock of `emulation.clocks`.'],

@@ -228,8 +228,9 @@ export type Churn =
 
 /** Budgets by kind of fault. */
 export type Faults<Name extends string = string> = Readonly<
-  Partial<Record<Exclude<FaultKind, 'partition'>, number | SomeFaults<Name>>> & {
+  Partial<Record<Exclude<FaultKind, 'partition' | 'reset'>, number | SomeFaults<Name>>> & {
     partition?: number | SomeCuts<Name>
+    reset?: number | SomeResets<Name>
   }
 >
 
@@ -242,6 +243,12 @@ export interface SomeFaults<Name extends string = string> {
    * default.
    */
   readonly of?: readonly Name[] | undefined
+}
+
+/** Resets of connections and nodes. */
+export interface SomeResets<Name extends string = string> extends SomeFaults<Name> {
+  /** What is reset; both by default. A connection that is reset loses what is under way; a node starts again. */
+  readonly only?: 'connections' | 'nodes' | undefined
 }
 
 /** Partitions of the network. */

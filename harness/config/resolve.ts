@@ -54,6 +54,7 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
   faultsOf: mapValues(definition.faults, ({ of }) => of),
   diskModel: definition.disk?.model ?? (definition.faults.power.times > 0 ? 'ordered' : undefined),
   cutMsMin: definition.faults.partition.atLeast ?? 0,
+  resetsOnly: definition.faults.reset.only,
   overlap: definition.overlap,
   divide: definition.divide,
   clockSkewMsMax: clockSkewMsMax(definition.clocks.skew),

@@ -21,6 +21,8 @@ export interface ResolvedSystem {
   readonly diskModel: DiskModel | undefined
   /** Minimum duration of a cut, by the clock of each node that waits for something. */
   readonly cutMsMin: number
+  /** What resets befall; undefined for connections and nodes. */
+  readonly resetsOnly: 'connections' | 'nodes' | undefined
   readonly overlap: number
   readonly divide: number
   /** Largest difference between two nodes' clocks: 0 for one clock, Infinity for independent ones. */

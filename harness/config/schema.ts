@@ -28,6 +28,7 @@ import type {
   RepeatedClient,
   SomeCuts,
   SomeFaults,
+  SomeResets,
   SystemDefinition,
   Weights,
 } from './definition.ts'
@@ -204,6 +205,13 @@ const someCuts = fields(
   { ...someFaultsShape, atLeast: duration.optional() } satisfies Record<keyof SomeCuts, unknown>,
   'a budget, or { times, of, atLeast }',
 )
+const someResets = fields(
+  {
+    ...someFaultsShape,
+    only: z.enum(['connections', 'nodes'], { error: "expected 'connections' or 'nodes'" }).optional(),
+  } satisfies Record<keyof SomeResets, unknown>,
+  'a budget, or { times, of, only }',
+)
 /** An object of fields, or one value in short for it. A problem is told of the form that was meant. */
 const orShort = <Output>(whole: z.ZodType<Output>, short: z.ZodType<NoInfer<Output>>) =>
   z.unknown().transform((value, context): Output => {
@@ -236,6 +244,7 @@ const faults = fields(
   {
     ...(Object.fromEntries(faultKinds.map(kind => [kind, fault])) as Record<FaultKind, typeof fault>),
     partition: orShort(someCuts, times).default({ times: 0 }),
+    reset: orShort(someResets, times).default({ times: 0 }),
   },
   'budgets by kind of fault',
 )

@@ -399,6 +399,7 @@ const restarts = ({ nodes }: Moment): Option[] =>
 
 const resets = (moment: Moment): Option[] => {
   if (!left(moment, 'reset')) return []
+  const { resetsOnly } = moment.system
   const connections = moment.network.faults
     .connections()
     .filter(({ opener, listener }) => befalls(moment, 'reset', opener, listener))
@@ -406,7 +407,7 @@ const resets = (moment: Moment): Option[] => {
   const nodes = moment.nodes
     .filter(node => canFail(node) && befalls(moment, 'reset', node.name))
     .flatMap(node => faultsOf(node).resets)
-  return [...connections, ...nodes]
+  return [...(resetsOnly === 'nodes' ? [] : connections), ...(resetsOnly === 'connections' ? [] : nodes)]
 }
 
 const resetOf = (connection: OpenConnection): Option => {

@@ -62,7 +62,7 @@ export default defineSystem({
       { run: (nodes: Record<string, NodeHandle>) => append(nodes[name]!), times: 2 },
     ]),
   ),
-  faults: { partition: 1 },
+  faults: { partition: 1, reset: { times: 2, only: 'connections' } },
   properties: {
     commitIndexGrows: always(({ nodes }: GlobalState<Member>) =>
       nodes.every(({ state, past }) => !state || state.committed >= (past(1)[0]?.committed ?? 0)),

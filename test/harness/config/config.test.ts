@@ -64,6 +64,7 @@ describe('a right definition', () => {
       faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, silent: 0, power: 0, partition: 0, pause: 0 },
       diskModel: undefined,
       cutMsMin: 0,
+      resetsOnly: undefined,
       faultsOf: {
         drop: undefined,
         duplicate: undefined,

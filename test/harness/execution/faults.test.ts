@@ -54,6 +54,15 @@ test('a reset that the peer sees: its connection is aborted; the disk is kept', 
   expect(stdoutOf(cluster, 'client')).toEqual(['ECONNRESET'])
 })
 
+test.each([
+  ['connections', ['reset client→server connection 1 :7000']],
+  ['nodes', ['reset server', 'reset server silently', 'reset client', 'reset client silently']],
+] as const)('resets may befall only %s', async (only, labels) => {
+  const cluster = talk({ reset: { times: 1, only } })
+  await connected(cluster)
+  expect(resets(cluster)).toEqual(labels)
+})
+
 test('a reset that the peer does not see shows when it sends; the disk is lost where the configuration says so', async () => {
   const cluster = talk({ reset: 1 }, 'lost')
   await connected(cluster)
