@@ -3,6 +3,7 @@ import type { ClientHttp2Session } from 'node:http2'
 import { createRequire } from 'node:module'
 import { serviceIn } from '../../../proxy/dissect/grpc-service.ts'
 import type { NodeHandle } from '../../config/config.ts'
+import { type Forms, inForms } from './forms.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -10,8 +11,7 @@ const require = createRequire(import.meta.url)
 // biome-ignore lint/suspicious/noExplicitAny: the .proto says the shape, and TypeScript does not read it
 export type GrpcCall = (method: string, request?: object) => Promise<any>
 
-/** Gives calls of the services of a `.proto` file, or of its text, over one connection to a node, which is closed at the end. */
-export const grpc = async <Result>(
+const connected = async <Result>(
   node: NodeHandle,
   use: (call: GrpcCall) => Promise<Result>,
   { port = 50_051, proto }: { readonly port?: number; readonly proto: string },
@@ -67,3 +67,6 @@ const unary = async (session: ClientHttp2Session, method: string, message: Buffe
     throw new Error(`${method}: status ${code} ${decodeURIComponent(String(status['grpc-message'] ?? ''))}`.trim())
   return Buffer.concat(chunks).subarray(headBytes)
 }
+
+/** Gives calls of the services of a `.proto` file, or of its text, over one connection to a node, which is closed at the end. */
+export const grpc: Forms<GrpcCall, [options: { readonly port?: number; readonly proto: string }]> = inForms(connected)

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { NodeHandle } from '../../config/config.ts'
+import { type Forms, inForms } from './forms.ts'
 import { peer } from './peer.ts'
 
 /** The client of the package `mqtt`, as far as its types are not needed. */
@@ -20,8 +21,7 @@ interface Library {
   ) => MqttClient & NodeJS.EventEmitter & { end(force: true): void }
 }
 
-/** Gives a client of `mqtt` with a connection of its own to a node, which is closed at the end. */
-export const mqtt = async <Result>(
+const connected = async <Result>(
   node: NodeHandle,
   use: (client: MqttClient) => Promise<Result>,
   { port = 1883, clientId = 'client' }: { readonly port?: number; readonly clientId?: string } = {},
@@ -41,3 +41,7 @@ export const mqtt = async <Result>(
     socket.destroy()
   }
 }
+
+/** Gives a client of `mqtt` with a connection of its own to a node, which is closed at the end. */
+export const mqtt: Forms<MqttClient, [options?: { readonly port?: number; readonly clientId?: string }]> =
+  inForms(connected)

@@ -1,4 +1,5 @@
 import type { NodeHandle } from '../../config/config.ts'
+import { type Forms, inForms } from './forms.ts'
 import { peer } from './peer.ts'
 
 /** The client of the package `pg`, as far as its types are not needed. */
@@ -13,8 +14,7 @@ interface Library {
   ) => PostgresClient & { connect(): Promise<void>; on(event: 'error', listener: (error: Error) => void): void }
 }
 
-/** Gives a client of `pg` with a connection of its own to a node, which is closed at the end. It rejects where that is lost. */
-export const postgres = async <Result>(
+const connected = async <Result>(
   node: NodeHandle,
   use: (client: PostgresClient) => Promise<Result>,
   { port = 5432, user = 'postgres', database = user, password = '' }: PostgresLogin = {},
@@ -38,3 +38,6 @@ export interface PostgresLogin {
   readonly database?: string
   readonly password?: string
 }
+
+/** Gives a client of `pg` with a connection of its own to a node, which is closed at the end. It rejects where that is lost. */
+export const postgres: Forms<PostgresClient, [options?: PostgresLogin]> = inForms(connected)

@@ -1,12 +1,9 @@
 import type { AbstractConnector, Redis } from 'ioredis'
 import type { NodeHandle } from '../../config/config.ts'
+import { type Forms, inForms } from './forms.ts'
 import { peer } from './peer.ts'
 
-/**
- * Gives a client of ioredis with a connection of its own to a node, which is closed at the end. Rejects where the
- * connection is refused or lost: nothing is tried again.
- */
-export const redis = async <Result>(
+const connected = async <Result>(
   node: NodeHandle,
   use: (client: Redis) => Promise<Result>,
   { port = 6379 }: { readonly port?: number } = {},
@@ -43,3 +40,9 @@ const connectorOf = ({ AbstractConnector }: typeof import('ioredis'), socket: Re
       return Promise.resolve((this.stream = socket as never))
     }
   }
+
+/**
+ * Gives a client of ioredis with a connection of its own to a node, which is closed at the end. Rejects where the
+ * connection is refused or lost: nothing is tried again.
+ */
+export const redis: Forms<Redis, [options?: { readonly port?: number }]> = inForms(connected)

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { cutWebSocket, webSocketFrame } from '../../../proxy/dissect/websocket.ts'
 import type { NodeHandle } from '../../config/config.ts'
+import { type Forms, inForms } from './forms.ts'
 
 export interface WebSocketClient {
   send(message: string | Uint8Array): void
@@ -8,11 +9,7 @@ export interface WebSocketClient {
   receive(): Promise<string | Buffer>
 }
 
-/**
- * Gives a WebSocket to a node, which is closed at the end. Unlike the clients of libraries it draws no random key or mask, so
- * that one schedule gives the node the same bytes each time. Messages have one frame each.
- */
-export const websocket = async <Result>(
+const connected = async <Result>(
   node: NodeHandle,
   use: (client: WebSocketClient) => Promise<Result>,
   { port = 80, path = '/' }: { readonly port?: number; readonly path?: string } = {},
@@ -65,3 +62,10 @@ async function* framesOf(socket: Duplex, where: string): AsyncGenerator<string |
   }
   throw new Error(`the WebSocket to ${where} is over`)
 }
+
+/**
+ * Gives a WebSocket to a node, which is closed at the end. Unlike the clients of libraries it draws no random key or mask, so
+ * that one schedule gives the node the same bytes each time. Messages have one frame each.
+ */
+export const websocket: Forms<WebSocketClient, [options?: { readonly port?: number; readonly path?: string }]> =
+  inForms(connected)

@@ -22,7 +22,7 @@ test.skipIf(!has('redis-server'))(
     const cluster = clusterOf({
       nodes: { r: { command: ['redis-server', '--save', '', '--protected-mode', 'no'], listens: 6379 } },
       clients: {
-        set: ({ r }) => redis(r!, client => client.set('x', '1')),
+        set: redis('r', client => client.set('x', '1')),
         get: { run: ({ r }) => redis(r!, client => client.get('x')), times: 2 },
         fail: ({ r }) => redis(r!, client => client.lpush('x', '2')),
         refused: ({ r }) => redis(r!, client => client.get('x'), { port: 1 }),
@@ -137,4 +137,15 @@ test('a package that is not installed is named with the command that installs it
   })
   await cluster.reset()
   await expect(take(cluster, 'client ask')).rejects.toThrow('npm install --save-dev pg')
+})
+
+test.skipIf(!has('redis-server'))('redis observes each node where no node is said', async () => {
+  const cluster = clusterOf({
+    nodes: { r: { command: ['redis-server', '--save', '', '--protected-mode', 'no'], listens: 6379 } },
+    state: redis(client => client.get('x')),
+    clients: { set: redis('r', client => client.set('x', '7')) },
+  })
+  await cluster.reset()
+  await take(cluster, 'client set')
+  expect(cluster.state().nodes.map(({ state }) => state)).toEqual(['7'])
 })
