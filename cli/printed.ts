@@ -573,7 +573,16 @@ const failed = z
   .describe('instead of the object of any command, if it could not do its work')
 
 /** Verbs of `control` that print the run as it is afterwards. */
-const verbs = [...nodeVerbs.map(({ verb }) => verb), 'reset', 'partition', 'heal', 'set', 'link', 'list'] as const
+const verbs = [
+  ...nodeVerbs.map(({ verb }) => verb),
+  'reset',
+  'clock',
+  'partition',
+  'heal',
+  'set',
+  'link',
+  'list',
+] as const
 type Verb = `control ${(typeof verbs)[number]}`
 
 /** The object that each command prints with `--json` in the last line of stdout. */

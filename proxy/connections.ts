@@ -210,6 +210,14 @@ export class Connections {
     return sender.divide(count)
   }
 
+  /** The same after so many of its bytes. */
+  split(message: Message, at: number): readonly [Message, Message] {
+    const sender = this.#senderOf(message)
+    if (sender === undefined || message.kind !== 'data' || !(at > 0 && at < message.bytes.length))
+      throw new Error(`cannot split ${message.label} at ${at}`)
+    return sender.split(at)
+  }
+
   /** Whether the receiver of a message can be told, in its place, that the connection was reset. */
   isBreakable(message: Message): boolean {
     const sender = this.#senderOf(message)

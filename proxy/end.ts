@@ -1,5 +1,5 @@
 import type { Endpoint, PeersSee } from './endpoint.ts'
-import { type Carried, type Framing, framesOf, type Pending } from './framing.ts'
+import { bytesOf, type Carried, type Framing, framesOf, type Pending } from './framing.ts'
 import { endKey, type Host } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
@@ -116,6 +116,15 @@ export class End implements Endpoint {
     const message = this.queue.shift()!
     const { labelOf } = this.#counters
     const parts = [framesOf(message, [0, count], labelOf), framesOf(message, [count], labelOf)] as const
+    this.queue.unshift(...parts)
+    return parts
+  }
+
+  /** The same at a byte. */
+  split(at: number): readonly [Message, Message] {
+    const message = this.queue.shift()!
+    const { labelOf } = this.#counters
+    const parts = [bytesOf(message, [0, at], labelOf), bytesOf(message, [at], labelOf)] as const
     this.queue.unshift(...parts)
     return parts
   }

@@ -130,6 +130,23 @@ export const framesOf = (
   return { label: labelOf(part, meaning), ...part, ...(own && { frames: own }) }
 }
 
+/** A part of a message, by its bytes. The first part says what all of it means. */
+export const bytesOf = (
+  message: Message,
+  [from, to]: readonly [from: number, to?: number],
+  labelOf: LabelOf,
+): Message => {
+  const { frames: _, label, ...whole } = message
+  const part = { ...whole, bytes: message.bytes.subarray(from, to) }
+  const meaning = meaningOf(label)
+  return { label: labelOf(part, from === 0 || meaning.startsWith(restOf) ? meaning : restOf + meaning), ...part }
+}
+
+const restOf = 'rest of '
+
+/** What a label says after its ordinal. */
+const meaningOf = (label: string): string => label.slice(label.indexOf(' ', label.indexOf(' #') + 1) + 1)
+
 /** What was written together is one message. */
 const pendingOf = (frames: readonly Frame[]): Pending => {
   const [first] = frames

@@ -94,6 +94,11 @@ export class HeldMessages {
     return this.#connections.divide(message, count)
   }
 
+  /** The same after so many of its bytes, which need not be those of a frame. */
+  split(message: Message, at: number): readonly [Message, Message] {
+    return this.#connections.split(message, at)
+  }
+
   /** What would arrive first of a message that is divided after so many of its frames. */
   beginningOf(message: Message, count: number): Message {
     return framesOf(message, [0, count], this.#labelOf)

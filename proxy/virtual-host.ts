@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream'
 import { formatAddress } from '../linux/address.ts'
+import { byteAt, type Place } from './borders.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { SegmentArrival, Side, Wire } from './tcp.ts'
 import * as tcp from './tcp.ts'
@@ -42,6 +43,8 @@ export class VirtualSocket extends Duplex implements Endpoint {
   readonly side: Side
   readonly remoteAddress: string
   readonly remotePort: number
+  /** Where what is written now arrives in two parts. */
+  splitsAt: (() => Place | undefined) | undefined
   readonly #wire: Wire
   /** To be called when what was written has entered the node. */
   #onEntered: (() => void) | undefined
@@ -71,8 +74,21 @@ export class VirtualSocket extends Duplex implements Endpoint {
   }
 
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    const place = this.splitsAt?.()
+    const at = place && chunk.length > 1 ? byteAt(place, chunk.length) : 0
     // A copy: the writer may use its buffer again once this is done, and the guard against loss may need it later.
-    tcp.send(this.side, Buffer.from(chunk), this.#wire)
+    const bytes = Buffer.from(chunk)
+    if (at === 0) return this.#send(bytes, done)
+    tcp.send(this.side, bytes.subarray(0, at), this.#wire)
+    // The node comes to rest in between.
+    setImmediate(() => {
+      if (this.destroyed) done()
+      else this.#send(bytes.subarray(at), done)
+    })
+  }
+
+  #send(bytes: Buffer, done: () => void): void {
+    tcp.send(this.side, bytes, this.#wire)
     if (tcp.waiting(this.side) === 0) done()
     else this.#onEntered = done
   }

@@ -1,6 +1,7 @@
 import { Diverged, Unfaithful } from '../system/errors.ts'
 import { type Described, labelsOf, readLabel } from '../system/labels.ts'
 import { distanceTo, isAlikeInOutline, isLike } from '../system/likeness.ts'
+import { narrowed } from '../system/narrowed.ts'
 import type { Choice, ChoiceKind } from '../system/system.ts'
 import type { Executor } from './executor.ts'
 import { goOnHealthy, isHealthy } from './healthy.ts'
@@ -9,7 +10,7 @@ import { goOnHealthy, isHealthy } from './healthy.ts'
 export const follow = async <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> => {
   for (const label of labels) {
     const offered = executor.offered()
-    const choice = offered.find(each => each.label === label)
+    const choice = offered.find(each => each.label === label) ?? narrowed(offered, label)
     if (!choice) throw divergence(executor, label, offered)
     await executor.execute(choice)
   }
@@ -39,7 +40,7 @@ export const attempt = async <State>(
   const skipped: number[] = []
   for (const [place, label] of labels.entries()) {
     if (executor.violation) break
-    const choice = findSimilar(executor.offered(), readLabel(label))
+    const choice = findSimilar(executor.offered(), label)
     if (!choice && isHealthy(executor)) break
     if (choice) await executor.execute(choice)
     else skipped.push(place)
@@ -50,7 +51,11 @@ export const attempt = async <State>(
 }
 
 /** The enabled choice that comes before a step that is not enabled yet. It may take steps out of what is left of the schedule. */
-type First = (offered: readonly Choice[], wanted: Described, left: Described[]) => Choice | undefined
+type First = (
+  offered: readonly Choice[],
+  wanted: Described,
+  left: (Described & { readonly label: string })[],
+) => Choice | undefined
 
 /**
  * The same. Before a step that is not enabled yet, others come first. What is skipped is not returned, because it may change
@@ -64,11 +69,11 @@ const attemptAfter = async <State>(
   firstMax: number,
   first: First,
 ): Promise<void> => {
-  const left = labels.map(readLabel)
+  const left = labels.map(label => ({ label, ...readLabel(label) }))
   for (let wanted = left.shift(); wanted !== undefined; wanted = left.shift()) {
     for (let waited = 0; waited <= firstMax && !executor.violation; waited++) {
       const offered = executor.offered()
-      const similar = findSimilar(offered, wanted)
+      const similar = findSimilar(offered, wanted.label, wanted)
       if (!similar && isHealthy(executor)) return goOnHealthy(executor)
       const choice = similar ?? first(offered, wanted, left)
       if (choice) await executor.execute(choice)
@@ -131,7 +136,13 @@ const timerBefore = (offered: readonly Choice[], { kind, from }: Described): Cho
  * the nearest ordinal. If even the words differ, as with random identifiers, it is a message between the same nodes
  * with the same outline.
  */
-const findSimilar = (enabled: readonly Choice[], wanted: Described): Choice | undefined => {
+const findSimilar = (
+  enabled: readonly Choice[],
+  label: string,
+  wanted: Described = readLabel(label),
+): Choice | undefined => {
+  const one = narrowed(enabled, label)
+  if (one) return one
   const same = enabled.filter(choice => isLike(choice, wanted))
   const similar = same.length > 0 ? same : enabled.filter(choice => isAlikeInOutline(choice, wanted))
   const distances = similar.map(choice => ({ choice, distance: distanceTo(choice, wanted) }))

@@ -3,8 +3,8 @@ import type { Choice, ChoiceKind } from '../system/system.ts'
 import type { Chooser } from './chooser.ts'
 import { straight, type Weights } from './weights.ts'
 
-/** What interrupts a node: each must fall between two certain steps to be noticed. */
-export const interruptions = ['pause', 'power'] as const satisfies readonly ChoiceKind[]
+/** What interrupts the usual way: each must fall between two certain steps to be noticed. */
+export const interruptions = ['pause', 'power', 'clock', 'split', 'preempt'] as const satisfies readonly ChoiceKind[]
 
 /** Up to so many steps of a node come before; small numbers are as likely as large ones. */
 const stepsBefore = 32
@@ -12,10 +12,10 @@ const stepsBefore = 32
 const timersOfOthers = [3, 6, 12, 24] as const
 
 /**
- * A walk in which a node is interrupted: everything takes the straight way, until one node is paused, or loses its power, after
- * some of its first steps or of the clients' calls. A node without power starts again at once. While one is paused, the others
- * go on alone until some of their timers have fired, so that what they wait for is over, such as a lease; then it goes on where
- * it stood, with its clock late.
+ * A walk in which a node is interrupted: everything takes the straight way, until one node is paused, loses its power, has its
+ * wall clock jump, gets a message in parts, or has threads give way, after some of its first steps or of the clients' calls. A node without power
+ * starts again at once. While one is paused, the others go on alone until some of their timers have fired, so that what they
+ * wait for is over, such as a lease; then it goes on where it stood, with its clock late.
  *
  * The node is drawn before the step, because most steps are those of a node that all others ask.
  */
@@ -46,5 +46,9 @@ const isInterruption = ({ kind }: Choice): boolean => interruptions.some(each =>
 const drawn = (random: Random, possible: readonly Choice[]) => {
   const kind = random.pick([...new Set(possible.map(each => each.kind))])
   const nodes = [...new Set(possible.filter(each => each.kind === kind).map(({ node }) => node))]
-  return { kind, node: random.pick(nodes), steps: Math.floor(stepsBefore ** random.next()) }
+  const node = random.pick(nodes)
+  const steps = Math.floor(stepsBefore ** random.next())
+  // What is wrong there is often wrong in the first step.
+  const isSoon = (kind === 'split' || kind === 'preempt') && random.below(2) === 0
+  return { kind, node, steps: isSoon ? 0 : steps }
 }

@@ -27,6 +27,8 @@ export interface Happenings<Pipe = object, LinkChange = AnyLinkChange> {
   /** A node is stopped as by SIGSTOP: it takes no input, and its clock goes on. */
   readonly pause: { readonly node: string }
   readonly resume: { readonly node: string }
+  /** A node's wall clock jumps, forwards or back. Its monotonic clock does not notice. */
+  readonly clock: { readonly node: string; readonly byMs: number }
   /** TCP connections between two nodes are reset. */
   readonly reset: { readonly node: string; readonly peer: string }
   readonly set: { readonly ways: readonly WayChange<Pipe>[] }
@@ -63,7 +65,7 @@ export type AnyHappening<Pipe = object, LinkChange = AnyLinkChange> = {
 export type Effect = 'harm' | 'repair' | 'none'
 
 /** A plain value of a row: how it is written in a script and in JSON follows from this name. */
-export type Value = 'node' | 'manner' | 'groups'
+export type Value = 'node' | 'manner' | 'groups' | 'jump'
 
 interface Row<Said> {
   /** The kind of step that it is. */
@@ -152,6 +154,15 @@ export const happenings = {
     takes: { node: 'node' },
     script: 'resume NODE',
     verbs: { resume: { about: 'lets a paused node go on' } },
+  },
+  clock: {
+    kind: 'clock',
+    effect: 'harm',
+    label: ({ node, byMs }) => `clock ${node} ${shownJump(byMs)}`,
+    sentence: ({ node, byMs }) =>
+      `the wall clock of ${node} jumps ${shownJump(Math.abs(byMs)).slice(1)} ${byMs < 0 ? 'back' : 'ahead'}`,
+    takes: { node: 'node', byMs: 'jump' },
+    script: 'clock NODE +1h',
   },
   reset: {
     kind: 'reset',
@@ -306,6 +317,19 @@ const steeredBy = (steered: Steered): string => {
 }
 
 const setLabel = ({ ways }: Happenings['set']): string => `set ${ways.map(way => describeWay(way)).join('; ')}`
+
+/** How far a clock jumps, in the largest unit that allows a whole number: `+1h`, `-90s`. */
+export const shownJump = (byMs: number): string => {
+  const ms = Math.abs(byMs)
+  const [unit, length] = unitsOfJumps.find(([, length]) => ms % length === 0) ?? ['ms', 1]
+  return `${byMs < 0 ? '-' : '+'}${ms / length}${unit}`
+}
+
+const unitsOfJumps = [
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const
 
 const shownGroups = (groups: readonly (readonly string[])[]): string => groups.map(group => group.join(',')).join(' ')
 

@@ -73,6 +73,16 @@ export const kinds = {
       ['hollow', 'M2 -4A4 4 0 0 1 2 4Z'],
     ],
   },
+  /** At any byte; `divide` is at the border of frames. The rest stays in flight. */
+  split: {
+    happens: 'a part of a message arrives',
+    role: 'fault',
+    words: ['split'],
+    glyph: [
+      ['solid', 'M-1 -5A5 5 0 0 0 -1 5Z'],
+      ['line thick', 'M2 -6V6'],
+    ],
+  },
   client: {
     happens: 'a client calls',
     role: 'ordinary',
@@ -173,6 +183,29 @@ export const kinds = {
     glyph: [
       ['hollow', circle(0, 7)],
       ['solid', 'M-2 -4L4 0L-2 4Z'],
+    ],
+  },
+  /** Threads run in another order: of two that are ready, the other goes on. */
+  preempt: {
+    happens: 'a thread gives way to the others of its node',
+    role: 'fault',
+    words: ['preempt'],
+    isOfNode: true,
+    glyph: [
+      ['line thick', 'M-6 -4H2L6 4'],
+      ['line thick', 'M-6 4H2L6 -4'],
+    ],
+  },
+  /** As by a step of NTP, or a machine that was suspended: CLOCK_REALTIME alone, forwards or back. */
+  clock: {
+    happens: 'a node’s wall clock jumps',
+    role: 'fault',
+    words: ['clock'],
+    isOfNode: true,
+    glyph: [
+      ['hollow', circle(0, 6)],
+      ['line', 'M0 -4V0H3'],
+      ['line thick', 'M4 -8H8V-4'],
     ],
   },
   /** Each next step is then the only one possible. It is offered to no chooser. */

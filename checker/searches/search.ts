@@ -10,7 +10,7 @@ export const searchNames = {
   weighted: 'weighted walks',
   priority: 'walks by priorities',
   patient: 'walks that wait for long between conversations',
-  interrupted: 'walks in which a node is paused or loses its power',
+  interrupted: 'walks in which one thing interrupts the straight way',
   fruitful: 'walks from where something new was met',
   bounded: 'the bounded search',
   local: 'the local search',

@@ -52,7 +52,7 @@ const walking = {
     const length = random.pick(patientLengths)
     return [{ chooser: 'long waits', seed: random.seed(), length }]
   },
-  /** A node is paused while the others go on, or loses its power. */
+  /** A node is paused while the others go on, loses its power, has its clock jump, or gets a message in parts. */
   interrupted: random => {
     const length = random.pick(interruptedLengths)
     return [{ chooser: 'interrupted', seed: random.seed(), length }]

@@ -1,3 +1,4 @@
+import { narrowerThan } from './narrowed.ts'
 import type { Choice } from './system.ts'
 
 /** How much harm a fault does, among those that may stand for each other. */
@@ -13,9 +14,12 @@ interface Harm {
  * The choices enabled beside a fault that do less harm in its place, the mildest first. A node that ends and tells its peers is
  * milder than one that is silent, and that is milder than a power failure; of those, one that loses less: nothing, then one
  * operation, the last ones, all of them, and then one that tears the last. One at rest is milder than one in the middle of a
- * step. A cut is milder if it takes fewer ways, all of which the other takes as well.
+ * step. A preemption at fewer calls is
+ * milder, though it is not enabled by its name. A jump of a clock
+ * is milder than one by hours. A cut is milder if it takes fewer ways, all of which the other takes as well.
  */
 export const milderThan = (fault: Choice, enabled: readonly Choice[]): Choice[] => {
+  if (fault.kind === 'preempt') return narrowerThan(fault)
   const harm = harmOf(fault)
   if (!harm) return []
   return enabled
@@ -50,6 +54,8 @@ const harmOf = ({ kind, node, label }: Choice): Harm | undefined => {
       return isResetOfNode.test(label)
         ? { family: `reset of ${node}`, degrees: [label.endsWith(' silently') ? 1 : 0] }
         : undefined
+    case 'clock':
+      return { family: `clock of ${node}`, degrees: [label.endsWith('h') ? 1 : 0] }
     case 'partition': {
       const ways = waysIn(label)
       return ways && { family: 'cut', degrees: [ways.size], ways }

@@ -31,7 +31,7 @@ export const numbersApart = (text: string): Pick<About, 'subject' | 'numbers'> =
 }
 
 /**
- * The parts of a label: `n1→n2 #3 vote term=4`, `drop n1→n2 #3 vote term=4`, `divide n1→n2 #3 SET x | GET x`, `reset n1→n2 connection 1 :80`, `n1 timer
+ * The parts of a label: `n1→n2 #3 vote term=4`, `drop n1→n2 #3 vote term=4`, `divide n1→n2 #3 SET x | GET x`, `split n1→n2 #3 SET x at 1`, `reset n1→n2 connection 1 :80`, `n1 timer
  * +250ms`, `overlap n1→n2 #3 vote & n2 timer +250ms`. Any other label begins with its kind.
  */
 export const readLabel = (label: string): Described =>
@@ -61,7 +61,7 @@ const timerIn = (label: string): Described | undefined => {
 
 const messageIn = (label: string): Described | undefined => {
   const [, kind = 'deliver', from, to, ordinal, words] =
-    /^(?:(drop|duplicate|divide) )?([^\s→]+)→(\S+) #(\d+)(?: (.*))?$/s.exec(label) ?? []
+    /^(?:(drop|duplicate|divide|split) )?([^\s→]+)→(\S+) #(\d+)(?: (.*))?$/s.exec(label) ?? []
   if (from === undefined || to === undefined) return undefined
   return { kind: kind as ChoiceKind, node: to, from, to, ordinal: Number(ordinal), ...numbersApart(words ?? '') }
 }
@@ -95,7 +95,11 @@ export const inputsIn = (label: string): readonly string[] => {
 }
 
 /** The client whose call a choice begins. */
-export const callerIn = (label: string): string | undefined => /^client (.*)$/s.exec(label)?.[1]
+export const callerIn = (label: string): string | undefined =>
+  /^(?:client (.*)|split client (.*) at (?:first|half|last))$/s
+    .exec(label)
+    ?.slice(1)
+    .find(name => name !== undefined)
 
 /** Whether a step changes the network alone, and no node notices. Timed runs have words of their own for it. */
 export const isOfNetwork = (label: string): boolean => {

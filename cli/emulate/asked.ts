@@ -3,6 +3,7 @@ import { manners, plain, type Value } from '../../checker/happening/happenings.t
 import type { LinkChange } from '../../harness/timed/links.ts'
 import type { Happening, WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
+import { jumpMsMax } from '../../topologies/formats/units.ts'
 import { expectedOnly, pipeShape, probability } from '../../topologies/pipe-shape.ts'
 
 const name = z.string().min(1)
@@ -42,6 +43,7 @@ export const execSchema = z.strictObject({ node: name, command: z.array(z.string
 const values = {
   node: name,
   manner: z.enum(manners),
+  jump: z.number().min(-jumpMsMax).max(jumpMsMax),
   groups: z.array(z.array(name).min(1)).min(1),
 } satisfies Record<Value, z.ZodType>
 

@@ -22,6 +22,8 @@ export interface Controller extends NodeActions {
   exec(node: string, command: readonly string[]): Promise<ExecResult>
   /** Resets the connections between two nodes. */
   reset(node: string, peer: string): Promise<RunState>
+  /** Lets a node's wall clock jump, forwards or back. */
+  clock(node: string, byMs: number): Promise<RunState>
   partition(...groups: readonly (readonly string[])[]): Promise<RunState>
   heal(): Promise<RunState>
   /** Sets all of them at once. */
@@ -65,6 +67,7 @@ export const control = (which?: Control | string): Controller => {
     list: async () => JSON.parse(await ask('GET', 'list')),
     metrics: () => ask('GET', 'metrics'),
     reset: (node, peer) => act({ does: 'reset', node, peer }),
+    clock: (node, byMs) => act({ does: 'clock', node, byMs }),
     partition: (...groups) => act({ does: 'partition', groups }),
     heal: () => act({ does: 'heal' }),
     set: (...ways) => act({ does: 'set', ways }),

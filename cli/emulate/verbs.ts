@@ -1,8 +1,9 @@
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { nodeVerbs } from '../../checker/happening/happenings.ts'
 import { describeLink } from '../../checker/happening/ways.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
+import { parseJump } from '../../topologies/formats/units.ts'
 import { type Discipline, disciplines } from '../../topologies/topology.ts'
 import { print } from '../command/print.ts'
 import { atLeastZero, share, wholeNumber } from '../command/values.ts'
@@ -66,6 +67,10 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
     .argument('<node>')
     .argument('<peer>')
     .action(async (node: string, peer: string, options: Json) => tell(await controller().reset(node, peer), options))
+  verb('clock', 'lets a node’s wall clock jump: n1 +1h, or n1 -2s; its monotonic clock does not notice')
+    .argument('<node>')
+    .argument('<jump>', 'forwards or back', jumpIn)
+    .action(async (node: string, byMs: number, options: Json) => tell(await controller().clock(node, byMs), options))
   verb('partition', 'splits the network so that only nodes of the same group reach each other: n1,n2 n3')
     .argument('<group...>', 'names separated by commas; nodes without a group form another one')
     .action(async (groups: string[], options: Json) =>
@@ -147,6 +152,13 @@ const withPipe = (command: Command): Command =>
     .option('--loss <share>', 'share of packets that are lost, from 0 to 1', share)
     .option('--cross <bits>', 'a second, traffic of others that takes bandwidth; 0 for none', wholeNumber)
     .option('--burst <packets>', 'how many packets of --cross come at once', wholeNumber)
+
+/** @throws InvalidArgumentError */
+const jumpIn = (text: string): number => {
+  const byMs = parseJump(text)
+  if (byMs === undefined) throw new InvalidArgumentError('Expected a jump such as +1h or -2s.')
+  return byMs
+}
 
 const controllerAt = ({ run, url, token }: Where): Controller => {
   if (url === undefined && token === undefined) return control(run)

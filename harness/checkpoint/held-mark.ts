@@ -20,6 +20,8 @@ export interface HeldMark {
   readonly sharesPorts: boolean
   readonly timerfds: number
   readonly powerFailure: HeldNode['powerFailure']
+  readonly preemption: HeldNode['preemption']
+  readonly mayPreempt: boolean
   /** Deadlines of connections on which nothing gets through. */
   readonly giveUpDeadlines: ReadonlyMap<string, Nanoseconds>
   readonly processes: readonly ProcessMark[]
@@ -54,6 +56,8 @@ export const markHeld = (node: HeldNode): HeldMark => ({
   sharesPorts: node.sharesPorts,
   timerfds: node.timerfds,
   powerFailure: node.powerFailure,
+  preemption: node.preemption,
+  mayPreempt: node.mayPreempt,
   giveUpDeadlines: new Map([...node.givesUp].flatMap(([label, timer]) => (timer ? [[label, timer.deadline]] : []))),
   exit: node.exit,
   processes: [...node.processes.values()].map(process => ({
@@ -81,6 +85,8 @@ export const heldNodeOf = (name: string, mark: HeldMark): HeldNode => {
   node.sharesPorts = mark.sharesPorts
   node.timerfds = mark.timerfds
   node.powerFailure = mark.powerFailure
+  node.preempt(mark.preemption)
+  node.mayPreempt = mark.mayPreempt
   node.giveUpDeadlines = mark.giveUpDeadlines
   return node
 }

@@ -3,6 +3,7 @@ import type { Operation } from '../../checker/history/operation.ts'
 import { beginCall, endCall } from '../../checker/system/guest.ts'
 import { messageOf } from '../../checker/system/show.ts'
 import type { Finding, Sight } from '../../checker/system/system.ts'
+import type { Place } from '../../proxy/borders.ts'
 import type { VirtualHost } from '../../proxy/virtual-host.ts'
 import { ConfigError, type ExecResult, type ResolvedSystem } from '../config/config.ts'
 import type { Node } from '../node/node.ts'
@@ -131,8 +132,11 @@ export class Clients {
   /**
    * Begins a call, which continues by itself as its answers arrive. A client that uses an unknown node has made a
    * mistake; that is not a failed call.
+   *
+   * @param splitsAt where all that is written until a call ends arrives in two parts
    */
-  call(name: string, step: number): void {
+  call(name: string, step: number, splitsAt?: Place): void {
+    this.#connections.splitsAt = splitsAt
     const client = this.#system.clients.find(each => each.name === name)!
     this.left.set(name, this.left.get(name)! - 1)
     const ordinal = 1 + this.calls.of(name).length
@@ -190,6 +194,7 @@ export class Clients {
     this.#handles.requireNoMistake()
     this.#ended = this.calls.endStep(step)
     for (const call of this.#ended) this.#mayCallAgain(call)
+    if (this.#ended.length > 0) this.#connections.splitsAt = undefined
     this.#history.endStep(step)
     return { findings, hasPassed: this.#connections.activity() !== before }
   }

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Agent } from 'undici'
+import type { Place } from '../../proxy/borders.ts'
 import type { Stream, VirtualHost, VirtualSocket } from '../../proxy/virtual-host.ts'
 import type { NodeHandle } from '../config/config.ts'
 import type { Node } from '../node/node.ts'
@@ -33,6 +34,8 @@ export class OutsideConnections {
   #opened = 0
   #datagrams = 0
   #udpPort: number
+  /** Where what is written arrives in two parts; undefined if it arrives whole. */
+  splitsAt: Place | undefined
   /** Callers that wait for a datagram, by the port at which it will arrive. */
   readonly #asking = new Map<number, (answer: Buffer) => void>()
 
@@ -108,6 +111,7 @@ export class OutsideConnections {
   /** From now on, what passes on a connection counts as activity. */
   keep(socket: VirtualSocket): VirtualSocket {
     this.#sockets.add(socket)
+    socket.splitsAt = () => this.splitsAt
     return socket.once('close', () => this.#sockets.delete(socket))
   }
 

@@ -43,8 +43,14 @@ const carriedOut: {
     delays.continueAs(message, rest)
     return enter(stage, stage.node(node), [{ deliver: first }], choice)
   },
-  client: ({ nodes, execution }, { client }) => {
-    execution.clients.call(client, execution.stepIndex)
+  split: (stage, { node, message, at }, choice) => {
+    const { network, delays } = stage.execution
+    const [first, rest] = network.messages.split(message, at)
+    delays.continueAs(message, rest)
+    return enter(stage, stage.node(node), [{ deliver: first }], choice)
+  },
+  client: ({ nodes, execution }, { client, splitsAt }) => {
+    execution.clients.call(client, execution.stepIndex, splitsAt)
     return { findings: [], touched: nodes }
   },
   drop: (stage, { message }) => withoutNode(stage, ({ network }) => network.messages.drop(message)),
@@ -65,6 +71,11 @@ const carriedOut: {
   failLater: (stage, { node, failure }, { label }) => {
     remember(stage, node, label)
     stage.node(node).failLater(failure)
+    return withoutNode(stage, () => {})
+  },
+  preempt: (stage, { node, preemption }, { label }) => {
+    remember(stage, node, label)
+    stage.node(node).preempt(preemption)
     return withoutNode(stage, () => {})
   },
   restart: (stage, { node }, { label }) => {

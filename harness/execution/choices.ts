@@ -1,5 +1,13 @@
+import { labelOf } from '../../checker/happening/happenings.ts'
+import {
+  drawnPreemptions,
+  type Preemption,
+  preemptionIn,
+  preemptionLabel,
+} from '../../checker/happening/preemptions.ts'
 import { labelsOf, numbersApart } from '../../checker/system/labels.ts'
 import type { Choice, ChoiceKind } from '../../checker/system/system.ts'
+import { bordersIn, type Place, places } from '../../proxy/borders.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Network, OpenConnection, Way } from '../../proxy/network.ts'
 import type { FaultKind, ResolvedSystem } from '../config/config.ts'
@@ -21,10 +29,13 @@ export type Input = { readonly deliver: Message } | { readonly timer: Node }
 /** The effect of a choice on the cluster. */
 export type Action =
   | { readonly do: 'inputs'; readonly node: string; readonly inputs: readonly Input[] }
-  | { readonly do: 'client'; readonly client: string }
+  /** What it sends arrives in two parts at such a place, if there is one. */
+  | { readonly do: 'client'; readonly client: string; readonly splitsAt?: Place }
   | { readonly do: 'drop' | 'duplicate'; readonly message: Message }
   /** The first frames of a message enter the node; the others stay in flight. */
   | { readonly do: 'divide'; readonly node: string; readonly message: Message; readonly count: number }
+  /** The first bytes of a message enter the node; the others stay in flight. */
+  | { readonly do: 'split'; readonly node: string; readonly message: Message; readonly at: number }
   | { readonly do: 'disconnect'; readonly connection: OpenConnection }
   | {
       readonly do: 'kill'
@@ -34,6 +45,8 @@ export type Action =
       /** What is left of its disk, if its power fails. */
       readonly leaves?: Outcome
     }
+  /** Threads of a node give way in a step to come. */
+  | { readonly do: 'preempt'; readonly node: string; readonly preemption: Preemption }
   /** The power of a node fails in the middle of a step to come. */
   | { readonly do: 'failLater'; readonly node: string; readonly failure: PowerFailure }
   | { readonly do: 'restart'; readonly node: string }
@@ -55,7 +68,8 @@ export interface Option {
 
 /** The messages that an action takes out of flight. */
 export const messagesTaken = (action: Action): readonly Message[] => {
-  if (action.do === 'drop' || action.do === 'refuse' || action.do === 'divide') return [action.message]
+  if (action.do === 'drop' || action.do === 'refuse' || action.do === 'divide' || action.do === 'split')
+    return [action.message]
   return action.do === 'inputs' ? action.inputs.flatMap(input => ('deliver' in input ? input.deliver : [])) : []
 }
 
@@ -96,8 +110,16 @@ const option = (kind: ChoiceKind, node: string, label: string, action: Action): 
 })
 
 /** What happens in the same way if a plan or a person asks for it. It is due at no time. */
-const happening = (kind: 'pause' | 'resume', node: string): Option =>
-  option(kind, node, `${kind} ${node}`, { do: 'happen', happening: { atMs: 0, does: kind, node } })
+const happening = (kind: 'pause' | 'resume' | 'clock', node: string, said: { readonly byMs?: number } = {}): Option => {
+  const happening = { atMs: 0, does: kind, node, ...said } as TimedHappening
+  return option(kind, node, labelOf(happening), { do: 'happen', happening })
+}
+
+/**
+ * How far a search lets a wall clock jump, in milliseconds: a step of NTP, and a suspended machine or a wrong date. What is found
+ * by neither is seldom found by any other.
+ */
+const jumpsMs = [1000, -1000, 3_600_000, -3_600_000] as const
 
 /** Everything that may befall one node by itself. It is the same in every state, so it is made once. */
 interface NodeFaults {
@@ -105,6 +127,8 @@ interface NodeFaults {
   readonly resets: readonly Option[]
   readonly crash: Option
   readonly silent: Option
+  readonly clock: readonly Option[]
+  readonly preemptions: readonly Option[]
   readonly pause: Option
   readonly resume: Option
 }
@@ -126,6 +150,8 @@ const faultsOf = (node: Node): NodeFaults => {
       peersSee: 'nothing',
       restart: false,
     }),
+    clock: jumpsMs.map(byMs => happening('clock', name, { byMs })),
+    preemptions: drawnPreemptions.map(each => preemption(name, each)),
     pause: happening('pause', name),
     resume: happening('resume', name),
   }
@@ -181,6 +207,7 @@ export const optionsOf = (moment: Moment): Option[] => {
     inputs,
     left(moment, 'overlap') ? overlapOptions(inputs.filter(input => mayOverlap(moment, input))) : [],
     left(moment, 'divide') ? moment.deliverable.flatMap(message => divisions(moment.network, message)) : [],
+    splits(moment),
     messageFaults(moment),
     restarts(moment),
     moment.time ? [] : resumes(moment),
@@ -190,6 +217,8 @@ export const optionsOf = (moment: Moment): Option[] => {
     powerFailures(moment),
     partitions(moment),
     pauses(moment),
+    jumps(moment),
+    preemptions(moment),
     mayBeHealthy(moment) ? [option('healthy', '', 'healthy', { do: 'healthy' })] : [],
   )
 }
@@ -380,6 +409,44 @@ const beginningOf = (network: Network, message: Message, count: number): Message
   return made
 }
 
+/** What is sent on a connection may arrive in two parts, at any byte: those of a node, and those of a client's call. */
+const splits = (moment: Moment): Option[] => {
+  if (!left(moment, 'split') || moment.time) return []
+  const { system, deliverable, calls } = moment
+  const ofNodes = deliverable
+    .filter(({ kind, from, to }) => kind === 'data' && befalls(moment, 'split', from, to))
+    .flatMap(splitsOf)
+  const ofClients = system.clients
+    .filter(({ name }) => (calls.get(name) ?? 0) > 0)
+    .flatMap(({ name: client }) =>
+      places.map(splitsAt =>
+        option('split', `client ${client}`, `split client ${client} at ${splitsAt}`, {
+          do: 'client',
+          client,
+          splitsAt,
+        }),
+      ),
+    )
+  return [...ofNodes, ...ofClients]
+}
+
+const knownSplits = new WeakMap<Message, readonly Option[]>()
+
+const splitsOf = (message: Message): readonly Option[] => {
+  const before = knownSplits.get(message)
+  if (before) return before
+  const { to: node, label } = message
+  const whole = delivery(message, false).choice
+  const made = bordersIn(message.bytes).map(
+    (at): Option => ({
+      choice: { kind: 'split', node, label: `split ${label} at ${at}`, ...aboutMessage(message), whole },
+      action: { do: 'split', node, message, at },
+    }),
+  )
+  knownSplits.set(message, made)
+  return made
+}
+
 const messageFaults = (moment: Moment): Option[] => {
   const datagrams = moment.deliverable.filter(message => message.kind === 'datagram')
   return (['drop', 'duplicate'] as const).flatMap(kind =>
@@ -479,6 +546,31 @@ const pauses = (moment: Moment): Option[] =>
         .filter(node => canFail(node) && befalls(moment, 'pause', node.name))
         .map(node => faultsOf(node).pause)
     : []
+
+/** The same for a jump of a wall clock. */
+const jumps = (moment: Moment): Option[] =>
+  left(moment, 'clock') && moment.time === undefined
+    ? moment.nodes
+        .filter(node => canFail(node) && befalls(moment, 'clock', node.name))
+        .flatMap(node => faultsOf(node).clock)
+    : []
+
+const preemptions = (moment: Moment): readonly Option[] =>
+  left(moment, 'preempt') && moment.time === undefined
+    ? moment.nodes
+        .filter(node => canFail(node) && node.mayPreempt && !node.preemption && befalls(moment, 'preempt', node.name))
+        .flatMap(node => faultsOf(node).preemptions)
+    : []
+
+const preemption = (node: string, preemption: Preemption): Option =>
+  option('preempt', node, preemptionLabel(node, preemption), { do: 'preempt', node, preemption })
+
+/** A preemption at fewer calls than those that are listed; undefined if none of its node is. */
+export const preemptionOption = ({ label }: Choice, enabled: readonly Option[]): Option | undefined => {
+  const { node, ...asked } = preemptionIn(label) ?? {}
+  const isEnabled = enabled.some(({ action }) => action.do === 'preempt' && action.node === node)
+  return node !== undefined && isEnabled ? preemption(node, asked as Preemption) : undefined
+}
 
 const resumes = ({ nodes }: Moment): Option[] =>
   nodes.filter(({ isPaused }) => isPaused).map(node => faultsOf(node).resume)

@@ -1,5 +1,6 @@
 import { Diverged } from '../../checker/system/errors.ts'
 import { labelsOf } from '../../checker/system/labels.ts'
+import { narrowed } from '../../checker/system/narrowed.ts'
 import type { Choice, Finding, Step } from '../../checker/system/system.ts'
 import { hasFailed } from '../clients/calls.ts'
 import type { GlobalState, ResolvedSystem } from '../config/config.ts'
@@ -10,7 +11,7 @@ import { inTime } from '../timed/timed-system.ts'
 import { Alone } from './alone.ts'
 import { AuditTurns, evidenceOf } from './audit.ts'
 import { carryOut, startedBy } from './carry-out.ts'
-import { heldBackIn, messagesTaken, type Option } from './choices.ts'
+import { heldBackIn, messagesTaken, type Option, preemptionOption } from './choices.ts'
 import { enabledOptions } from './due.ts'
 import { endStep, noDetails, type StepDetails } from './end-step.ts'
 import type { WayThere } from './execution.ts'
@@ -138,7 +139,7 @@ export class Driver {
     await this.reset(variant)
     for (const [index, label] of schedule.entries()) {
       this.#stage.runner.checkTime()
-      const choice = this.enabled().find(each => each.label === label)
+      const choice = this.enabled().find(each => each.label === label) ?? narrowed(this.enabled(), label)
       if (choice === undefined) throw new Diverged(index + 1, label, labelsOf(this.enabled()))
       await this.execute(choice)
     }
@@ -267,7 +268,8 @@ export class Driver {
 
   async #carryOut(choice: Choice): Promise<Step> {
     const begun = performance.now()
-    const chosen = this.#options.find(option => option.choice.label === choice.label)
+    const chosen =
+      this.#options.find(option => option.choice.label === choice.label) ?? preemptionOption(choice, this.#options)
     if (chosen === undefined) throw new Error(`"${choice.label}" is not enabled`)
     const { action } = chosen
     const { execution } = this.#stage

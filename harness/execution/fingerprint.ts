@@ -113,18 +113,22 @@ const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited
 ]
 
 /** A process that ended by itself leaves its kernel behind, a killed one does not. Its children count too. */
-const lifeOf = ({ held, isAlive, powerFailure }: Node): string => {
+const lifeOf = ({ held, isAlive, powerFailure, preemption }: Node): string => {
   if (held === undefined) return 'down'
+  if (preemption) return `up ${held.processes.size} preempted ${json(preemption)}`
   if (powerFailure) return `up ${held.processes.size} until ${powerFailure.before} ${powerFailure.leaves}`
   return isAlive ? `up ${held.processes.size}` : `ended ${json(held.exit)}`
 }
 
 const timersOf = ({ held, clock }: Node): string => {
-  if (held === undefined) return ''
+  if (held === undefined) return wallOf(clock)
   const left: number[] = []
   for (const { deadline } of held.timers) left.push(deadline - clock.elapsed)
-  return left.sort((one, other) => one - other).join(' ')
+  return left.sort((one, other) => one - other).join(' ') + wallOf(clock)
 }
+
+/** Nothing while its wall clock has not jumped. */
+const wallOf = ({ jumped }: Node['clock']): string => (jumped === 0 ? '' : ` wall clock ${jumped}`)
 
 const skewOf = (nodes: readonly Node[]): string => {
   const first = Math.min(...nodes.map(({ clock }) => clock.elapsed))

@@ -1,6 +1,7 @@
 import type { Does, Manner } from '../../checker/happening/happenings.ts'
 import { readLabel } from '../../checker/system/labels.ts'
 import type { Finding } from '../../checker/system/system.ts'
+import { millisecond } from '../hold/clock/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
 import type { Happening, Steer, TimedHappening } from '../timed/timing.ts'
 import type { Outcome } from '../unsynced/outcomes.ts'
@@ -32,6 +33,11 @@ const carriedOut: {
   },
   pause: (stage, { node }) => pause(stage, stage.node(node)),
   resume: (stage, { node }) => resume(stage, stage.node(node)),
+  clock: (stage, { node, byMs }) => {
+    stage.tellTime([stage.node(node)])
+    stage.node(node).jumpClock(byMs * millisecond)
+    return nothing()
+  },
   reset: (stage, { node, peer }) => reset(stage, node, peer),
   set: (stage, { ways }) => {
     for (const way of ways) stage.execution.time!.set(way)

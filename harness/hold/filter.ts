@@ -1,8 +1,10 @@
 import { constants } from 'node:os'
 import { type SyscallName, syscallNumber } from '../../linux/syscall-number.ts'
 import { sends } from './calls/power-failure.ts'
+import { stoppedToPreempt } from './calls/preemption.ts'
 import { type Rule, systemCalls, type Treatment } from './calls/system-calls.ts'
 import { writingCalls } from './calls/written-files.ts'
+import { futexFlags, futexWaits } from './clock/waits.ts'
 import { passingEnd, sitesAddress } from './held/call-sites.ts'
 
 /**
@@ -126,11 +128,6 @@ const codeBody: readonly Instruction[] = [
   conclude(allow),
 ]
 
-/** FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 */
-const futexWaits = [0, 6, 9, 11, 13]
-/** FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME */
-const futexFlags = 128 | 256
-
 const futexBody = (): Instruction[] => {
   const waits = futexWaits.map<Instruction>((operation, index) => [
     jumpIfEqual,
@@ -185,10 +182,21 @@ const bodyOfWrite = (name: SyscallName, treatment: Treatment): readonly Instruct
 
 const seenForPower: ReadonlySet<SyscallName> = new Set([...writingCalls, ...sends, 'sync', 'msync'])
 
-const ranges = (seesWrites: boolean): Range[] => {
+/** What else is stopped: what changes the disk, and what other threads may notice. */
+export interface Seen {
+  readonly writes: boolean
+  readonly calls: boolean
+}
+
+const bodyOf = (name: SyscallName, treatment: Treatment, { writes, calls }: Seen): readonly Instruction[] => {
+  if (calls && stoppedToPreempt.has(name)) return [conclude(trace)]
+  return writes ? bodyOfWrite(name, treatment) : body(treatment)
+}
+
+const ranges = (seen: Seen): Range[] => {
   const bodies = Object.entries(systemCalls).map(([key, treatment]) => {
     const name = key as SyscallName
-    return [syscallNumber[name], seesWrites ? bodyOfWrite(name, treatment) : body(treatment)] as const
+    return [syscallNumber[name], bodyOf(name, treatment, seen)] as const
   })
   const byNumber = new Map<number, readonly Instruction[]>(bodies)
   const last = Math.max(...byNumber.keys())
@@ -212,7 +220,7 @@ const search = (among: readonly Range[]): readonly Instruction[] => {
   ]
 }
 
-const instructions = (seesWrites: boolean): Instruction[] => [
+const instructions = (seen: Seen): Instruction[] => [
   [loadWord, 0, 0, archOffset],
   [jumpIfEqual, 1, 0, x86_64],
   conclude(trap(foreignCall)),
@@ -222,7 +230,7 @@ const instructions = (seesWrites: boolean): Instruction[] => [
   conclude(allow),
   [jumpIfAtLeast, 0, 1, x32From],
   conclude(trap(foreignCall)),
-  ...search(ranges(seesWrites)),
+  ...search(ranges(seen)),
 ]
 
 const encode = (list: readonly Instruction[]): Buffer => {
@@ -237,12 +245,18 @@ const encode = (list: readonly Instruction[]): Buffer => {
 }
 
 /** The filter as an array of `struct sock_filter`. */
-export const filterProgram: Buffer = encode(instructions(false))
+export const filterProgram: Buffer = encode(instructions({ writes: false, calls: false }))
 
-let writes: Buffer | undefined
+const others = new Map<string, Buffer>()
 
-/** The same, which also stops what writes to the disk: for nodes that may lose their power. */
-export const filterOfWrites = (): Buffer => (writes ??= encode(instructions(true)))
+/** The same, which stops more calls: of nodes that may lose their power, or whose threads may give way. */
+export const filterOf = (seen: Seen): Buffer => {
+  if (!seen.writes && !seen.calls) return filterProgram
+  const key = JSON.stringify(seen)
+  const made = others.get(key) ?? encode(instructions(seen))
+  others.set(key, made)
+  return made
+}
 
 /** The errno of a refused call; undefined if it is not refused. A call that the table does not know is refused. */
 export const refusal = (name: SyscallName | undefined): number | undefined => {

@@ -21,6 +21,8 @@ interface Setting {
   readonly deadline: Nanoseconds | undefined
   /** 0 for a timer that expires once. */
   readonly interval: Nanoseconds
+  /** Whether the deadline is an instant of the wall clock. */
+  readonly isByWallClock?: boolean | undefined
 }
 
 /** The state of a process's timer, without the process. */
@@ -29,6 +31,7 @@ export interface TimerMark {
   readonly key: string
   readonly deadline: Nanoseconds
   readonly interval: Nanoseconds
+  readonly isByWallClock?: boolean | undefined
   /** For a timerfd: the process's descriptor. */
   readonly fd?: number
 }
@@ -44,13 +47,15 @@ export interface TimersMark {
 class KernelTimer implements Timer {
   deadline: Nanoseconds
   readonly interval: Nanoseconds
+  readonly isByWallClock: boolean | undefined
   #process: HeldProcess
   readonly #key: string
   #fd: number | undefined
 
-  constructor(process: HeldProcess, { key, deadline, interval, fd }: TimerMark) {
+  constructor(process: HeldProcess, { key, deadline, interval, isByWallClock, fd }: TimerMark) {
     this.deadline = deadline
     this.interval = interval
+    this.isByWallClock = isByWallClock
     this.#process = process
     this.#key = key
     this.#fd = fd
@@ -63,6 +68,7 @@ class KernelTimer implements Timer {
       key: this.#key,
       deadline: this.deadline,
       interval: this.interval,
+      ...(this.isByWallClock && { isByWallClock: true }),
       ...(this.#fd !== undefined && { fd: this.#fd }),
     }
   }
@@ -181,12 +187,9 @@ const readSetting = (
   const { clock } = node
   if (durationOf(value) === 0) return { deadline: undefined, interval }
   if (!isAbsolute) return { deadline: clock.elapsed + durationOf(value), interval }
-  const instant = clock.instant(
-    value.seconds >= realtimeFrom ? 'realtime' : 'monotonic',
-    value.seconds,
-    value.nanoseconds,
-  )
-  return { deadline: Math.max(instant, clock.elapsed), interval }
+  const isByWallClock = value.seconds >= realtimeFrom
+  const instant = clock.instant(isByWallClock ? 'realtime' : 'monotonic', value.seconds, value.nanoseconds)
+  return { deadline: Math.max(instant, clock.elapsed), interval, isByWallClock }
 }
 
 const durationOf = ({ seconds, nanoseconds }: { seconds: number; nanoseconds: number }): Nanoseconds =>
@@ -213,9 +216,9 @@ const writeSetting = (process: HeldProcess, address: number, unit: 'timespec' | 
   process.memory.write(address, bytes)
 }
 
-const arm = (process: HeldProcess, key: string, { deadline, interval }: Setting): void => {
+const arm = (process: HeldProcess, key: string, { deadline, ...setting }: Setting): void => {
   disarm(process, key)
-  if (deadline !== undefined) new KernelTimer(process, { key, deadline, interval })
+  if (deadline !== undefined) new KernelTimer(process, { key, deadline, ...setting })
 }
 
 const realTimeTimer = 0
@@ -312,14 +315,14 @@ const timerfdSettime = ({ process }: HeldThread, registers: Registers): CallAnsw
   const isAbsolute = (registers.get('rsi') & absoluteFlag) !== 0
   const setting = readSetting(process, registers.get('rdx'), 'timespec', isAbsolute)
   if (setting === undefined) return undefined
-  const { deadline, interval } = setting
+  const { deadline, interval, isByWallClock } = setting
   const number = known || process.node.countTimerfd()
   disarmTimerfd(holder, number)
   const key = `timerfd ${number}`
   const timer = timerfdTimer(process.node, key)
   const before = settingOf(timer)
   timer?.disarm()
-  if (deadline !== undefined) new KernelTimer(process, { key, deadline, interval, fd: holder.fd })
+  if (deadline !== undefined) new KernelTimer(process, { key, deadline, interval, isByWallClock, fd: holder.fd })
   writeSetting(process, registers.get('r10'), 'timespec', before)
   return 0
 }

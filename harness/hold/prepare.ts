@@ -8,7 +8,7 @@ import { pageAddress, pageSize, writePage } from './clock/clock-page.ts'
 import { patchVdso, seedStart } from './clock/vdso.ts'
 import { putOpening } from './files/other-path.ts'
 import { keepProgram } from './files/resident-files.ts'
-import { filterOfWrites, filterProgram } from './filter.ts'
+import { filterOf } from './filter.ts'
 import { sitesAddress, sitesLength } from './held/call-sites.ts'
 import type { HeldThread } from './held/held-node.ts'
 import { trapProgram } from './instructions/hardware-random.ts'
@@ -32,7 +32,8 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   process.memory = new ProcessMemory(process.pid)
   process.isGo = isGoProgram(process.pid)
   injecting(tid, process.memory, injector => {
-    if (isFirst) installFilter(injector, process.node.unsynced ? filterOfWrites() : filterProgram)
+    const { unsynced, mayPreempt } = process.node
+    if (isFirst) installFilter(injector, filterOf({ writes: unsynced !== undefined, calls: mayPreempt }))
     mapPage(injector)
     process.mayChange = mapSites(injector)
     trapCounter(injector)

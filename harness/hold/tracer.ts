@@ -18,6 +18,7 @@ import { readsClock } from './calls/clock-calls.ts'
 import { hasDoneElse, isPoll } from './calls/polls.ts'
 import { receiveFromTimer } from './calls/posix-timer.ts'
 import { losesPower } from './calls/power-failure.ts'
+import { givesWay } from './calls/preemption.ts'
 import { restart } from './calls/treatment.ts'
 import { foreignCall } from './filter.ts'
 import { enterCall, exitCall } from './filtered.ts'
@@ -158,6 +159,7 @@ export class Tracer {
 
   #enterCall(thread: HeldThread): void {
     if (!this.#registers.load(thread.tid) || this.#keepsEnd(thread) || this.#keepsPowerless(thread)) return
+    if (givesWay(thread.process.node, syscallName(this.#registers.get('origRax')))) this.spinners.giveWay(thread)
     const treatment = enterCall(thread, this.#registers, this.recorder !== undefined)
     this.#registers.storeChanges(thread.tid)
     this.spinners.afterCall(thread)

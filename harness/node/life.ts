@@ -85,7 +85,7 @@ export class Life {
   get activity(): string {
     const { processes, clock } = this.held
     const ran = [...processes.keys()].map(pid => `${pid} ${cpuNsOf(pid)}`)
-    return [clock.elapsed, this.uplink.packets, this.#visits, ...ran].join()
+    return [clock.elapsed, clock.jumped, this.uplink.packets, this.#visits, ...ran].join()
   }
 
   /**

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Preemption } from '../../checker/happening/preemptions.ts'
 import { portOf, tcpEntries, tcpState } from '../../linux/tcp-table.ts'
 import type { Network } from '../../proxy/network.ts'
 import type { Side } from '../../proxy/tcp.ts'
@@ -97,6 +98,8 @@ export class Node {
   readonly #isPaced: boolean
   /** What its disk promises of what was not synced; undefined if no power failure can come. */
   readonly #diskModel: DiskModel | undefined
+  /** Whether its threads may give way to each other. */
+  readonly #mayPreempt: boolean
 
   constructor(
     { definition, address, directory, isPaced }: NodePlan,
@@ -106,7 +109,13 @@ export class Node {
       isRewound,
       clocksStart,
       diskModel,
-    }: { readonly isRewound: boolean; readonly clocksStart: number; readonly diskModel: DiskModel | undefined },
+      mayPreempt,
+    }: {
+      readonly isRewound: boolean
+      readonly clocksStart: number
+      readonly diskModel: DiskModel | undefined
+      readonly mayPreempt: boolean
+    },
   ) {
     this.name = definition.name
     this.address = address
@@ -118,6 +127,7 @@ export class Node {
     this.#isPaced = isPaced
     this.#clocksStart = clocksStart
     this.#diskModel = diskModel
+    this.#mayPreempt = mayPreempt && definition.image === undefined
     this.#clock = new VirtualClock(clocksStart)
   }
 
@@ -154,6 +164,27 @@ export class Node {
   }
 
   /** Whether its power is about to fail in the middle of a step. */
+  /** Which of its threads give way in its next step; undefined for none, and where none may. */
+  get preemption(): Preemption | undefined {
+    return this.#life?.held.preemption
+  }
+
+  get mayPreempt(): boolean {
+    return this.#mayPreempt
+  }
+
+  /** Some of its threads give way in its next step. It must be alive. */
+  preempt(preemption: Preemption): void {
+    this.#life!.held.preempt(preemption)
+    this.#standing = undefined
+  }
+
+  /** A step is over in which it may have done something. */
+  endPreemption(): void {
+    const held = this.#life?.held
+    if (held && held.callsSeen > 0) held.preempt(undefined)
+  }
+
   get powerFailure(): PowerFailure | undefined {
     return this.#life?.held.powerFailure
   }
@@ -569,6 +600,13 @@ export class Node {
     else this.#clock.elapsed = elapsed
   }
 
+  /** Lets its wall clock jump, forwards or back. */
+  jumpClock(by: Nanoseconds): void {
+    if (this.#life) this.#life.held.jumpClock(by)
+    else this.#clock.jumped += by
+    this.#standing = undefined
+  }
+
   /** TCP ports that must be open at the end of its start but are not. */
   closedPorts(): number[] {
     const open = this.openPorts()
@@ -594,6 +632,7 @@ export class Node {
       this.#seed,
       this.#livesBefore,
       this.#clock.elapsed,
+      this.#clock.jumped,
       drawn,
       forks,
       this.#disk?.hash(this.#clock.periods) ?? '',
@@ -605,6 +644,7 @@ export class Node {
     this.#disk = undefined
     const held = new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy())
     held.isPaced = this.#isPaced
+    held.mayPreempt = this.#mayPreempt
     const life = new Life(this.#runner, held, this.#runtime.place(), disk)
     held.packets = () => life.uplink.packets
     this.#lives.add(life, beginning, this.#isFirst)

@@ -131,8 +131,8 @@ export class Runner {
       }
       const ran = this.#letRun()
       if (!this.#pump(network, names)) {
-        if (!this.#quiescence.reached(nodes, ran)) {
-          if (!ran) this.#turns.rest()
+        if (this.tracer.stopped.keepsAny || !this.#quiescence.reached(nodes, ran)) {
+          if (!ran && !this.tracer.stopped.keepsAny) this.#turns.rest()
         } else if (network.kernels.feed(names)) for (const node of nodes) node.arrivals += 1
         else if (!this.#pump(network) && !this.#naps.end(nodes) && !this.#pollers.wake(nodes)) {
           // So that a node is ended in the step in which it used too much.

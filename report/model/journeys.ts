@@ -32,13 +32,14 @@ export const journeysOf = (steps: readonly RecordedStep[]): Journey[] => {
 
 /** Whether a step's messages come from the network, and no node has sent them. */
 export const isMadeBy = (choice: RecordedChoice | undefined): boolean =>
-  choice?.kind === 'duplicate' || choice?.kind === 'divide'
+  choice?.kind === 'duplicate' || choice?.kind === 'divide' || choice?.kind === 'split'
 
 const endsOf = (steps: readonly RecordedStep[]) => {
   const ends = new Map<string, { readonly fate: Fate; readonly endedAt: number }>()
   const byPlace = new Map<string, string>()
   for (const { index, choice, lost, messages } of steps) {
-    const divided = choice?.kind === 'divide' ? byPlace.get(placeOf(readLabel(choice.label))) : undefined
+    const divided =
+      choice?.kind === 'divide' || choice?.kind === 'split' ? byPlace.get(placeOf(readLabel(choice.label))) : undefined
     if (divided !== undefined) ends.set(divided, { fate: 'delivered', endedAt: index })
     for (const message of messages) byPlace.set(placeOf(message), message.label)
     for (const label of lost) ends.set(label, { fate: 'lost', endedAt: index })

@@ -10,6 +10,7 @@ import {
 } from '../../checker/happening/happenings.ts'
 import { firstProblems, inWords, TopologyError } from '../error.ts'
 import { parseJson } from '../formats/json.ts'
+import { jumpMsMax } from '../formats/units.ts'
 import { checkBy, expected, fields, milliseconds, text } from '../schema.ts'
 
 /** Who joins and leaves while a service runs, decided beforehand: the same plan gives the same churn. */
@@ -30,6 +31,7 @@ const names = z.array(text, expected('a list of nodes'))
 const values = {
   node: text,
   manner: z.enum(manners, expected(inWords(manners))),
+  jump: z.number(expected('milliseconds')).min(-jumpMsMax).max(jumpMsMax),
   groups: z.array(names, expected('a list of groups')).min(1),
 } satisfies Record<Value, z.ZodType>
 

@@ -1,6 +1,6 @@
 import type { Value } from '../../checker/happening/happenings.ts'
 import { inWords, TopologyError } from '../error.ts'
-import { parseTime } from '../formats/units.ts'
+import { parseJump, parseTime } from '../formats/units.ts'
 import { type ChurnEvent, type ChurnPlan, checkPlan, type Manner, manners, scripted } from './plan.ts'
 
 /**
@@ -47,7 +47,15 @@ const saidBy = (takes: Readonly<Record<string, Value>>, words: readonly string[]
 const readers: Readonly<Record<Value, (words: string[], where: string) => unknown>> = {
   node: words => words.shift(),
   manner: (words, where) => mannerOf(words.shift() ?? 'stop', where),
+  jump: (words, where) => jumpOf(words.shift() ?? '', where),
   groups: words => (words.length > 0 ? words.splice(0).map(group => group.split(',')) : undefined),
+}
+
+/** @throws TopologyError */
+const jumpOf = (text: string, where: string): number => {
+  const byMs = parseJump(text)
+  if (byMs !== undefined) return byMs
+  throw new TopologyError(`${where}: expected how far the clock jumps, such as +1h or -2s, found "${text}"`)
 }
 
 const mannerOf = (text: string, where: string): Manner => {

@@ -8,6 +8,17 @@ export const parseTime = (text: string): number | undefined => {
   return number === undefined || found === undefined ? undefined : (Number(number) * found.ns) / 1e6
 }
 
+/** Milliseconds of a change such as `+1h` or `-2s`, at most 30 days. `undefined` if it is none. */
+export const parseJump = (text: string): number | undefined => {
+  const [, sign, time = ''] = /^([+-])(\d.*)$/.exec(text.trim()) ?? []
+  const ms = parseTime(time)
+  if (sign === undefined || ms === undefined || ms === 0 || ms > jumpMsMax) return undefined
+  return sign === '-' ? -ms : ms
+}
+
+/** A farther one would leave the times that a node's timers can have. */
+export const jumpMsMax = 30 * 24 * 3_600_000
+
 /** Bits a second of a bandwidth such as `100 Mbit`. `undefined` if it is not a bandwidth. */
 export const parseBandwidth = (text: string): number | undefined => {
   const [, number, prefix] = /^(\d+(?:\.\d+)?)\s*([a-z]*?)\s*bits?$/i.exec(text.trim()) ?? []

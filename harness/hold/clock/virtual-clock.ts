@@ -25,7 +25,9 @@ export const clockNamed = (id: number): ClockName | undefined => {
 export class VirtualClock {
   /** Time since the node was created. */
   elapsed: Nanoseconds = 0
-  /** Which time the clock showed when. */
+  /** How far the wall clock has jumped in all, beyond the time that has passed. */
+  jumped: Nanoseconds = 0
+  /** Which time the wall clock showed when, in time since the node was created. */
   readonly periods: Periods
   /** What the clocks show when the node is created, in seconds. */
   readonly #start: Readonly<Record<ClockName, number>>
@@ -40,20 +42,26 @@ export class VirtualClock {
   copy(): VirtualClock {
     const copy = new VirtualClock(this.#start.realtime, this.periods.copy())
     copy.elapsed = this.elapsed
+    copy.jumped = this.jumped
     return copy
   }
 
   /** The instant, in time elapsed, of an absolute time of one of the clocks. */
   instant(clock: ClockName, seconds: number, nanoseconds: number): Nanoseconds {
-    return (seconds - this.#start[clock]) * second + nanoseconds
+    return (seconds - this.#start[clock]) * second + nanoseconds - (clock === 'realtime' ? this.jumped : 0)
   }
 
   /** Whole seconds and remaining nanoseconds that the clock shows now. */
   show(clock: ClockName): { seconds: number; nanoseconds: number } {
-    return this.showAt(this.elapsed, clock)
+    return this.showAt(clock === 'realtime' ? this.wall : this.elapsed, clock)
   }
 
-  /** The same at a given time elapsed. */
+  /** The time since the node was created, by its wall clock. */
+  get wall(): Nanoseconds {
+    return this.elapsed + this.jumped
+  }
+
+  /** The same at a given time since the node was created. */
   showAt(elapsed: Nanoseconds, clock: ClockName): { seconds: number; nanoseconds: number } {
     const seconds = Math.floor(elapsed / second)
     return { seconds: this.#start[clock] + seconds, nanoseconds: elapsed - seconds * second }

@@ -41,6 +41,11 @@ export const endless: Nanoseconds = Number.POSITIVE_INFINITY
 const tryAgain = -11
 const timedOut = -110
 
+/** FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2 */
+export const futexWaits: readonly number[] = [0, 6, 9, 11, 13]
+/** FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME */
+export const futexFlags = 128 | 256
+
 const futexUntil = (registers: Registers): ClockName | undefined => {
   const operation = registers.get('rsi')
   const plain = operation & 127

@@ -44,7 +44,7 @@ const uptime: Content = ({ process: { node } }) => {
 const stat: Content = ({ process: { node } }) => {
   const { clock } = node
   const cpu = `${ticksOf(clock.elapsed)} 0 0 ${bootedSeconds(clock) * ticksPerSecond} 0 0 0 0 0 0`
-  const booted = clock.showAt(0, 'realtime').seconds - bootedSeconds(clock)
+  const booted = clock.showAt(clock.jumped, 'realtime').seconds - bootedSeconds(clock)
   return [
     `cpu  ${cpu}`,
     `cpu0 ${cpu}`,

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
+import type { Preemption } from '../../../checker/happening/preemptions.ts'
 import { innerId } from '../../../linux/inner-id.ts'
 import type { ProcessMemory } from '../../../linux/memory.ts'
 import type { Registers } from '../../../linux/ptrace.ts'
@@ -14,7 +15,9 @@ import type { Randomness } from './randomness.ts'
 
 /** Something that happens when the node's clock reaches an instant. */
 export interface Timer {
-  readonly deadline: Nanoseconds
+  deadline: Nanoseconds
+  /** Whether it is an instant of the wall clock, which moves as that jumps. */
+  readonly isByWallClock?: boolean | undefined
   /** Called when the clock shows the deadline, or a later instant. */
   fire(): void
 }
@@ -73,6 +76,10 @@ export class HeldThread {
   readonly randomness: Randomness
   /** Number among all threads that the node ever had, from 0. */
   readonly ordinal: number
+  /** Of threads that are ready, the one with the highest rank goes on: its ordinal, unless it has given way. */
+  rank: number
+  /** How often those that nap go on before it does, because it has given way: Go's monitors need several looks. */
+  napsFirst = 0
   wait: LimitedWait | undefined
   /** A wait for a socket with a timeout, seen when its node last rested. */
   socketWait: SocketWait | undefined
@@ -114,6 +121,7 @@ export class HeldThread {
     this.process = process
     this.randomness = randomness
     this.ordinal = ordinal
+    this.rank = ordinal
   }
 
   /** Ends its limited wait and removes its timer from the node. */
@@ -263,6 +271,12 @@ export class HeldNode {
   isStarting = true
   /** Whether its own doing takes time: who keeps reading the clock waits, and others go on meanwhile. */
   isPaced = false
+  /** Whether its threads may give way to each other: they stop at each call that others may notice. */
+  mayPreempt = false
+  /** Which of its threads give way in its next step. */
+  preemption: Preemption | undefined
+  /** How many calls it has made since then that others may notice. */
+  callsSeen = 0
   /** How many packets it has sent and got. */
   packets = (): number => 0
   /** The same before the present step. */
@@ -337,7 +351,7 @@ export class HeldNode {
   constructor(name: string, clock: VirtualClock, randomness: Randomness, counts = noCounts) {
     this.name = name
     this.clock = clock
-    clock.periods.begin(clock.elapsed)
+    clock.periods.begin(clock.wall)
     this.randomness = randomness
     this.#counts = { ...counts }
   }
@@ -375,23 +389,25 @@ export class HeldNode {
 
   /** Returns a function that restores its time, and the numbers for its next threads and sockets. */
   mark(): () => void {
-    const { elapsed } = this.clock
+    const { elapsed, jumped } = this.clock
     const randomness = this.randomness.mark()
     const { counts } = this
     for (const process of this.processes.values()) process.mayChange = false
     const forgetPeriods = this.clock.periods.mark()
-    const { turnsCut, sharesPorts, sharedPorts, powerFailure } = this
+    const { turnsCut, sharesPorts, sharedPorts, powerFailure, preemption } = this
     const giveUpDeadlines = new Map(
       [...this.givesUp].flatMap(([label, timer]) => (timer ? [[label, timer.deadline] as const] : [])),
     )
     return () => {
       this.clock.elapsed = elapsed
+      this.clock.jumped = jumped
       forgetPeriods()
-      this.clock.periods.begin(elapsed)
+      this.clock.periods.begin(this.clock.wall)
       this.randomness.rewind(randomness)
       this.#counts = { ...counts }
       this.turnsCut = turnsCut
       this.powerFailure = powerFailure
+      this.preempt(preemption)
       this.lostPower = undefined
       this.sharesPorts = sharesPorts
       this.sharedPorts = sharedPorts
@@ -399,6 +415,12 @@ export class HeldNode {
       this.forgetUnanswered()
       this.giveUpDeadlines = giveUpDeadlines
     }
+  }
+
+  /** Some of its threads give way in its next step. */
+  preempt(preemption: Preemption | undefined): void {
+    this.preemption = preemption
+    this.callsSeen = 0
   }
 
   /** Forgets all unanswered connections. */
@@ -524,7 +546,17 @@ export class HeldNode {
   /** Shows another time to all processes. Due timers do not fire by this. */
   moveClock(elapsed: Nanoseconds): void {
     this.clock.elapsed = elapsed
-    this.clock.periods.begin(elapsed)
+    this.clock.periods.begin(this.clock.wall)
     for (const process of this.processes.values()) writeClocks(process.memory, this.clock)
+  }
+
+  /**
+   * Lets the wall clock jump, forwards or back. What waits until an instant of it is due sooner or later by that, as in
+   * Linux; durations and the monotonic clock are as they were.
+   */
+  jumpClock(by: Nanoseconds): void {
+    this.clock.jumped += by
+    for (const timer of this.timers) if (timer.isByWallClock) timer.deadline -= by
+    this.moveClock(this.clock.elapsed)
   }
 }

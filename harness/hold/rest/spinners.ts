@@ -7,6 +7,10 @@ import { spins, spinsAfterCall } from './spin.ts'
 import type { StoppedThreads } from './stopped-threads.ts'
 
 const noCall = -1
+/** Below that of a node's first thread. */
+const gaveWay = -1
+/** Go's monitor gives what a thread in a system call has to another at its second look. */
+const napsOfOthers = 4
 /** More than any lock yields before it waits; at 30 µs each. */
 const yieldsPerLook = 512
 /** A thread that spins shows it twice as fast as its CPU time is spent, or some hundred times. */
@@ -74,7 +78,10 @@ export class Spinners {
 
   /** To be called where all threads wait: those that had to give up their rank have it again. */
   restoreRanks(): void {
-    for (const { tid, ordinal } of this.#lowered) if (this.#threads.get(tid)) setRank(tid, ordinal)
+    for (const thread of this.#lowered) {
+      thread.rank = thread.ordinal
+      if (this.#threads.get(thread.tid)) setRank(thread.tid, thread.ordinal)
+    }
     this.#lowered.clear()
   }
 
@@ -118,8 +125,17 @@ export class Spinners {
     return goingOn.length === 0
   }
 
+  /** All other threads of its node go on before it does, until all wait. */
+  giveWay(thread: HeldThread): void {
+    this.#giveUpRank(thread)
+    thread.rank = gaveWay
+    thread.napsFirst = napsOfOthers
+    this.#lowered.add(thread)
+  }
+
   #giveUpRank(thread: HeldThread): void {
     if (thread.ordinal === 0) return
+    thread.rank = 0
     setRank(thread.tid, 0)
     this.#lowered.add(thread)
   }

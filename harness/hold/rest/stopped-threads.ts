@@ -77,12 +77,41 @@ export class StoppedThreads {
    * @returns true if a thread used up its turn. Treat it first: later one cannot tell which threads were ready.
    */
   letGo(): boolean {
-    const ready = this.#ready
-    this.#ready = []
+    const ready = this.#takeNext()
     const begun = performance.now()
     for (const thread of ready) this.thawThread(thread)
     if (performance.now() - begun < turnMsMin) return false
     return ready.some(({ tid }) => stopSignalOf(tid) === turnOverSignal)
+  }
+
+  /** Whether any stays where it is because one of its node has a higher rank. */
+  get keepsAny(): boolean {
+    return this.#ready.length > 0
+  }
+
+  /** Of nodes whose threads may give way, only the thread with the highest rank goes on; of several, the first. */
+  #takeNext(): HeldThread[] {
+    const ready = this.#ready
+    this.#ready = []
+    if (!ready.some(isOfOrder)) return ready
+    const first = new Map<HeldNode, HeldThread>()
+    for (const thread of ready) {
+      const { node } = thread.process
+      const before = first.get(node)
+      if (isOfOrder(thread) && (before === undefined || thread.rank > before.rank)) first.set(node, thread)
+    }
+    for (const [node, { napsFirst }] of first) if (napsFirst > 0 && this.#endNaps(node)) first.delete(node)
+    const goesOn = (thread: HeldThread) => !isOfOrder(thread) || first.get(thread.process.node) === thread
+    this.#ready.push(...ready.filter(thread => !goesOn(thread)))
+    return ready.filter(goesOn)
+  }
+
+  /** Lets those go on that nap, in place of a thread that has given way. Returns whether any did. */
+  #endNaps({ threads }: HeldNode): boolean {
+    const napping = threads.filter(thread => thread.napping && !thread.spinsAside)
+    for (const thread of threads) if (thread.napsFirst > 0) thread.napsFirst -= 1
+    for (const thread of napping) this.endNap(thread)
+    return napping.length > 0
   }
 
   #release({ tid, isWatched }: HeldThread, { toSyscall, signal, listens }: Resumption): void {
@@ -91,3 +120,6 @@ export class StoppedThreads {
     else cont(tid, signal)
   }
 }
+
+/** Whether its node's threads go on one after the other, because they may give way. */
+const isOfOrder = ({ process }: HeldThread): boolean => process.node.mayPreempt

@@ -55,6 +55,10 @@ describe('a label', () => {
     ['power n1', 'power'],
     ['power n1 keeps 3 of 5, not rename db.tmp db', 'power'],
     ['restart n1', 'restart'],
+    ['preempt n1 before call 7', 'preempt'],
+    ['split n1→n2 #3 vote at 1', 'split'],
+    ['split client ann at half', 'split'],
+    ['clock n1 -1h', 'clock'],
     ['n1 timer +250.5ms', 'timer'],
     ['anything else', undefined],
   ])('%s: its kind', (label, kind) => {

@@ -38,7 +38,7 @@ test('a check of every schedule names the kinds of events that none of them has'
   const { code, stdout } = await run()
   expect([code, stdout]).toEqual([0, expect.stringContaining('every schedule to its end')])
   const kinds = [
-    expect.stringMatching(/^faults without a budget \(drop, .*crash.*\)$/),
+    expect.stringMatching(/^faults without a budget \(split, drop, .*crash.*\)$/),
     'small messages that TCP joins, or divides',
     'threads that race without a system call',
     'crashes in the middle of a step',

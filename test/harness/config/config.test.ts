@@ -61,11 +61,24 @@ describe('a right definition', () => {
       observe: undefined,
       clients: [],
       properties: {},
-      faults: { drop: 0, duplicate: 0, reset: 0, crash: 0, silent: 0, power: 0, partition: 0, pause: 0 },
+      faults: {
+        split: 0,
+        drop: 0,
+        duplicate: 0,
+        reset: 0,
+        crash: 0,
+        silent: 0,
+        power: 0,
+        partition: 0,
+        pause: 0,
+        preempt: 0,
+        clock: 0,
+      },
       diskModel: undefined,
       cutMsMin: 0,
       resetsOnly: undefined,
       faultsOf: {
+        split: undefined,
         drop: undefined,
         duplicate: undefined,
         reset: undefined,
@@ -74,6 +87,8 @@ describe('a right definition', () => {
         power: undefined,
         partition: undefined,
         pause: undefined,
+        preempt: undefined,
+        clock: undefined,
       },
       overlap: 1,
       divide: 4,
@@ -157,6 +172,7 @@ describe('a right definition', () => {
     expect(system.clients[0]!.run).toBe(put)
     expect(system.properties.safety).toBe(safety)
     expect(system.faults).toEqual({
+      split: 0,
       drop: 0,
       duplicate: 0,
       reset: 0,
@@ -165,6 +181,8 @@ describe('a right definition', () => {
       power: 0,
       partition: 0,
       pause: 0,
+      preempt: 0,
+      clock: 0,
     })
     expect(system.weights).toEqual({ ...defaultWeights, fault: 0 })
     expect(system.clockSkewMsMax).toBe(50)
@@ -269,7 +287,7 @@ describe('a wrong definition is refused with one line for each problem', () => {
       { name: 'x', nodes: { n1: { comand: ['node'], command: ['node'] } }, propertys: {}, faults: { lightning: 1 } },
       [
         'nodes.n1.comand: unknown field, did you mean "command"?',
-        'faults.lightning: unknown field, known are drop, duplicate, reset, crash, silent, power, partition, pause',
+        'faults.lightning: unknown field, known are split, drop, duplicate, reset, crash, silent, power, partition and 3 more',
         'propertys: unknown field, did you mean "properties"?',
       ],
     ],

@@ -16,11 +16,13 @@ describe('script', () => {
       1.5   join n3
       0.5h  leave n2
       250ms leave n2 cut
-      1s    join n2`)
+      1s    join n2
+      2s    clock n2 -1.5h`)
     expect(events).toEqual([
       { atMs: 250, does: 'leave', node: 'n2', manner: 'cut' },
       { atMs: 1000, does: 'join', node: 'n2' },
       { atMs: 1500, does: 'join', node: 'n3' },
+      { atMs: 2000, does: 'clock', node: 'n2', byMs: -5_400_000 },
       { atMs: 90_000, does: 'leave', node: 'n1', manner: 'kill' },
       { atMs: 180_000, does: 'partition', groups: [['n1', 'n2'], ['n3']] },
       { atMs: 300_000, does: 'heal' },
@@ -31,10 +33,11 @@ describe('script', () => {
   it.each([
     ['soon join n3', 'line 1: expected a time such as 90s or 3m, found "soon"'],
     ['\n-1s heal', 'line 2: expected a time such as 90s or 3m, found "-1s"'],
-    ['1s crash n1', /^line 1: expected "join NODE", .* or "resume NODE", found "crash n1"$/],
+    ['1s crash n1', /^line 1: expected "join NODE", .* or "clock NODE \+1h", found "crash n1"$/],
     ['1s', /^line 1: expected "join NODE", /],
     ['1s join', /^line 1: expected "join NODE", .* found "join"$/],
     ['1s leave n1 softly', 'line 1: expected to leave by stop, kill, cut, power, found "softly"'],
+    ['1s clock n1 1h', 'line 1: expected how far the clock jumps, such as +1h or -2s, found "1h"'],
     ['1s join n1', 'events[0]: "n1" cannot join, it is there'],
     ['1s leave n3', 'events[0]: "n3" cannot leave, it is away'],
     ['1s partition n1,n9', 'events[0]: there is no node "n9"'],
@@ -62,7 +65,7 @@ describe('plan', () => {
     ],
     [
       '{"nodes":["a"],"initial":[],"events":[{"atMs":1,"does":"jump"}]}',
-      'events[0].does: expected an event that does join, leave, partition, heal, pause or resume',
+      'events[0].does: expected an event that does join, leave, partition, heal, pause, resume or clock',
     ],
     [
       '{"nodes":["a"],"initial":[],"events":[{"atMs":2,"does":"heal"},{"atMs":1,"does":"heal"}]}',

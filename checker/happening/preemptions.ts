@@ -1,0 +1,44 @@
+/**
+ * The threads of a node that give way in its next step: before its `from`-th system call that others may notice, and, if
+ * `every` is given, before each so many-th one after that.
+ */
+export interface Preemption {
+  readonly from: number
+  readonly every?: number
+}
+
+/**
+ * A search draws one of so many, which share the calls of a step among them, so any call is before long the one: of few with many
+ * calls each, and of more with few, because each preemption changes which calls follow.
+ */
+const [often, seldom] = [4, 16] as const
+/** How many single calls stand for each of the latter where one is shrunk. */
+const singleMax = 12
+
+export const preemptionLabel = (node: string, { from, every }: Preemption): string =>
+  every === undefined
+    ? `preempt ${node} before call ${from}`
+    : `preempt ${node} before every ${every}th call, from ${from}`
+
+/** Reads a label; undefined if it is none of a preemption. */
+export const preemptionIn = (label: string): (Preemption & { readonly node: string }) | undefined => {
+  const [, node, every, from, single] =
+    /^preempt (\S+) before (?:every (\d+)th call, from (\d+)|call (\d+))$/.exec(label) ?? []
+  if (node === undefined) return undefined
+  return every === undefined ? { node, from: Number(single) } : { node, from: Number(from), every: Number(every) }
+}
+
+/** All that a search may draw. */
+export const drawnPreemptions: readonly Preemption[] = [often, seldom].flatMap(every =>
+  Array.from({ length: every }, (_, index) => ({ from: index + 1, every })),
+)
+
+/** Preemptions at fewer calls, each of them one of those of this one. */
+export const fewerThan = ({ from, every }: Preemption): readonly Preemption[] => {
+  if (every === undefined) return []
+  const isOften = every < seldom
+  return Array.from({ length: isOften ? seldom / every : singleMax }, (_, index) => ({
+    from: from + index * every,
+    ...(isOften && { every: seldom }),
+  }))
+}
