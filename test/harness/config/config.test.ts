@@ -111,6 +111,7 @@ describe('a right definition', () => {
         place: {},
         clocks: {},
         clients: {},
+        measure: {},
       },
       notes: [],
     })
