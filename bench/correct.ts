@@ -20,12 +20,9 @@ const { positionals, values } = parseArgs({
   options: { seconds: { type: 'string', default: '10' }, faults: { type: 'string', default: '' } },
 })
 
-const faults = Object.fromEntries(
-  values.faults
-    .split(',')
-    .filter(Boolean)
-    .map(kind => [kind, 1]),
-)
+const kinds = values.faults.split(',').filter(Boolean)
+const faults = Object.fromEntries(kinds.filter(kind => kind !== 'preempt').map(kind => [kind, 1]))
+const threads = kinds.includes('preempt') ? 1 : 0
 
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 
@@ -34,7 +31,7 @@ const rowOf = async (facility: Facility): Promise<string> => {
   if (!has(facility.needs)) return `not here: ${facility.needs}`
   const directory = mkdtempSync(join(tmpdir(), 'lastnail-correct-'))
   try {
-    const system = systemOf(facility, { root: packageRoot, directory: join(directory, 'built'), faults })
+    const system = systemOf(facility, { root: packageRoot, directory: join(directory, 'built'), faults, threads })
     const milliseconds = 1000 * Number(values.seconds)
     const { verdict } = await checkConfig(configOf(system), { milliseconds, out: join(directory, 'out') })
     const { message, executions, steps, notes } = verdict

@@ -122,7 +122,8 @@ export const kindsPage = (kinds, happenings) => {
     ]
   }
   const rows = Object.entries(kinds).map(
-    ([kind, { happens, role }]) => `| \`${kind}\` | ${[happens, roles[role], ...linesOf(kind)].join(' | ')} |`,
+    ([kind, { happens, role }]) =>
+      `| \`${kind}\` | ${[happens, kind === 'preempt' ? 'a fault, whose budget is `threads`' : roles[role], ...linesOf(kind)].join(' | ')} |`,
   )
   const head =
     '| kind | what happens | what it is | in a churn script | asked of a node by `control` |\n| --- | --- | --- | --- | --- |'

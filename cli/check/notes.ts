@@ -161,7 +161,8 @@ const needs: Partial<Readonly<Record<FaultKind, string>>> = {
 const aboutFault = (kind: FaultKind, budget: number, { weights }: ResolvedSystem, { steps }: Met): string[] => {
   if (budget === 0 || (steps[kind] ?? 0) > 0) return []
   const why = weights.fault === 0 ? '; weights.fault is 0' : needs[kind] ? `; it needs ${needs[kind]}` : ''
-  return [`no ${kind} ever happened, though faults has ${kind}: ${budget}${why}`]
+  const said = kind === 'preempt' ? `threads is ${budget}` : `faults has ${kind}: ${budget}`
+  return [`no ${kind} ever happened, though ${said}${why}`]
 }
 
 /** A note with the command that goes on where something could not be decided, for ten times as long. */

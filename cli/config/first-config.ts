@@ -1,4 +1,4 @@
-import { faultKinds } from '../../checker/happening/kinds.ts'
+import { configuredFaults } from '../../harness/config/schema.ts'
 import { quoted } from '../../report/model/quoted.ts'
 
 /** A program that becomes a node. */
@@ -57,7 +57,7 @@ const rest = (
     // someLeader: eventually(({ nodes }) => nodes.some(({ state }) => state?.role === 'leader')),
   },
   // How many of each one execution may have.
-  faults: { ${faultKinds.map(kind => `${kind}: 0`).join(', ')} },
+  faults: { ${configuredFaults.map(kind => `${kind}: 0`).join(', ')} },
   // The longest time that a message is in flight. Without it a network is as slow as it likes, and timeouts are tried early.
   // delay: '2s',
 })

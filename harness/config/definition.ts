@@ -52,6 +52,11 @@ export interface SystemDefinition<Name extends string = string, State = any> {
    */
   readonly divide?: number | undefined
   /**
+   * How often in one execution the order of a node's threads may differ from first in, first out, for one step; 0 by
+   * default.
+   */
+  readonly threads?: number | undefined
+  /**
    * How far the nodes' clocks may be apart: `independent` (the default), one clock for all (`together`), or a bound on
    * the difference between any two clocks: `50ms`. Or `{ skew, start }`, to say what they show first too.
    */
@@ -228,7 +233,7 @@ export type Churn =
 
 /** Budgets by kind of fault. */
 export type Faults<Name extends string = string> = Readonly<
-  Partial<Record<Exclude<FaultKind, 'partition' | 'reset'>, number | SomeFaults<Name>>> & {
+  Partial<Record<Exclude<FaultKind, 'partition' | 'preempt' | 'reset'>, number | SomeFaults<Name>>> & {
     partition?: number | SomeCuts<Name>
     reset?: number | SomeResets<Name>
   }

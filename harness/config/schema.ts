@@ -240,9 +240,12 @@ const goals = z
 /** A number alone is the budget. */
 const times = budget.transform(times => ({ times }))
 const fault = orShort(someFaults, times).default({ times: 0 })
+type ConfiguredFault = Exclude<FaultKind, 'preempt'>
+/** How often threads give way is `threads`. */
+export const configuredFaults = faultKinds.filter(kind => kind !== 'preempt')
 const faults = fields(
   {
-    ...(Object.fromEntries(faultKinds.map(kind => [kind, fault])) as Record<FaultKind, typeof fault>),
+    ...(Object.fromEntries(configuredFaults.map(kind => [kind, fault])) as Record<ConfiguredFault, typeof fault>),
     partition: orShort(someCuts, times).default({ times: 0 }),
     reset: orShort(someResets, times).default({ times: 0 }),
   },
@@ -467,6 +470,7 @@ export const systemSchema = fields(
     faults: faults.prefault({}),
     overlap: budget.default(1),
     divide: budget.default(4),
+    threads: budget.default(0),
     disk: disk.optional(),
     clocks: clocks.default({ skew: 'independent', start: undefined }),
     delay: duration.optional(),

@@ -107,7 +107,7 @@ const system = (command: readonly string[], files: Record<string, string> = {}) 
       nodes: { store: { command } },
       state: jsonLines(),
       clients: { ann: { times: 2, run: async ({ store }) => String(await store!.udp(7000, 'go')) } },
-      faults: { preempt: 1 },
+      threads: 1,
     },
     files,
   )

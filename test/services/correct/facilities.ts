@@ -104,6 +104,7 @@ interface Surroundings {
   /** For what is built. */
   readonly directory: string
   readonly faults?: SystemDefinition['faults']
+  readonly threads?: number
 }
 
 /** What a program says of a peer that it has lost. A wrong answer of a peer reads otherwise. */
@@ -116,7 +117,7 @@ const isOfLostPeer = /^\w*Error\b(?!.*assert)|reset|refused|closed|EOF|broken pi
  */
 export const systemOf = (
   { name, program, asksPeer }: Facility,
-  { root, directory, faults = {} }: Surroundings,
+  { root, directory, faults = {}, threads = 0 }: Surroundings,
 ): SystemDefinition => {
   const command = build(root, directory, program)
   const env = {
@@ -145,6 +146,7 @@ export const systemOf = (
       bob: { run: ({ two }) => ask(two!), times: 1 },
     },
     faults,
+    threads,
     properties: {
       answersOk: always(s =>
         s.calls.every(({ value, error }) => {
