@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { happenings } from '../../checker/happening/happenings.ts'
-import { faultKinds, kinds } from '../../checker/happening/kinds.ts'
+import { kinds } from '../../checker/happening/kinds.ts'
 import { program } from '../../cli/main.ts'
 import { ignoredFields, refusedFields, usedFields } from '../../docker/compose/fields.ts'
+import { configuredFaults } from '../../harness/config/schema.ts'
 import { composePage, definitionPath, fieldsPage, formatted, kindsPage, optionsPage } from '../../scripts/reference.mjs'
 import { root } from './page.ts'
 
@@ -26,7 +27,7 @@ test('the page of all kinds of steps is what the tables say, and every fault is 
   const fieldsOfServices = composePage(usedFields, ignoredFields, refusedFields)
   expect(page('docs/compose-fields.md')).toBe(formatted('docs/compose-fields.md', fieldsOfServices))
   expect(page('docs/kinds.md')).toBe(formatted('docs/kinds.md', kindsPage(kinds, happenings)))
-  expect(page('docs/configuration.md')).toContain(`\`faults: { ${faultKinds.join(', ')} }\``)
+  expect(page('docs/configuration.md')).toContain(`\`faults: { ${configuredFaults.join(', ')} }\``)
 })
 
 test('every command is on the page of commands', () => {

@@ -288,7 +288,7 @@ describe('a wrong definition is refused with one line for each problem', () => {
       { name: 'x', nodes: { n1: { comand: ['node'], command: ['node'] } }, propertys: {}, faults: { lightning: 1 } },
       [
         'nodes.n1.comand: unknown field, did you mean "command"?',
-        'faults.lightning: unknown field, known are split, drop, duplicate, reset, crash, silent, power, partition and 3 more',
+        'faults.lightning: unknown field, known are split, drop, duplicate, reset, crash, silent, power, partition and 2 more',
         'propertys: unknown field, did you mean "properties"?',
       ],
     ],
