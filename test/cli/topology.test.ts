@@ -67,7 +67,13 @@ test('wrong usage and wrong files are refused with one line and 64', async () =>
   writeFileSync(join(directory, 'islands.inet'), '4 2\n0 0 0\n1 1 1\n2 2 2\n3 3 3\n0 1 5\n2 3 5\n')
   expect(await run('convert', 'islands.inet')).toMatchObject({
     code: 64,
-    stderr: expect.stringMatching(/^lastnail: there is no way from "\d" to "\d"$/),
+    stderr: expect.stringMatching(
+      /^lastnail: there is no way from "\d" to "\d": the graph is in 2 parts, of 2, 2 nodes; .* keeps the largest$/,
+    ),
+  })
+  expect(await run('convert', 'islands.inet', '--largest-part')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('2 nodes (2 stub), 1 links'),
   })
   writeFileSync(join(directory, 'torn.graphml'), '<graphml>\n<graph>')
   expect(await run('convert', 'torn.graphml')).toEqual(refusal('torn.graphml: line 2: unclosed tag: graph'))
