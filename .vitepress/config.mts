@@ -43,6 +43,7 @@ export default defineConfig({
           { text: 'What clients saw', link: '/docs/histories' },
           { text: 'Power failures', link: '/docs/power' },
           { text: 'Pauses', link: '/docs/pauses' },
+          { text: 'Disks that fail', link: '/docs/disks' },
           { text: 'Clocks that jump', link: '/docs/clock-jumps' },
           { text: 'Messages in parts', link: '/docs/parts' },
           { text: 'Orders of threads', link: '/docs/threads' },

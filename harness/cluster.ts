@@ -88,6 +88,7 @@ export class Cluster implements System<GlobalState>, Processes {
       clocksStart: Date.parse(clocksStart) / 1000,
       diskModel: system.diskModel,
       mayPreempt: system.faults.preempt > 0,
+      mayFailDisk: system.faults.disk > 0,
     }
     const nodes = planned.map(({ plan, runtime }) => new Node(plan, runtime, runner, options))
     this.#stage = new Stage(system, nodes, runner, timing)

@@ -4,7 +4,14 @@ import type { Chooser } from './chooser.ts'
 import { straight, type Weights } from './weights.ts'
 
 /** What interrupts the usual way: each must fall between two certain steps to be noticed. */
-export const interruptions = ['pause', 'power', 'clock', 'split', 'preempt'] as const satisfies readonly ChoiceKind[]
+export const interruptions = [
+  'pause',
+  'power',
+  'clock',
+  'split',
+  'preempt',
+  'disk',
+] as const satisfies readonly ChoiceKind[]
 
 /** Up to so many steps of a node come before; small numbers are as likely as large ones. */
 const stepsBefore = 32
@@ -13,25 +20,26 @@ const timersOfOthers = [3, 6, 12, 24] as const
 
 /**
  * A walk in which a node is interrupted: everything takes the straight way, until one node is paused, loses its power, has its
- * wall clock jump, gets a message in parts, or has threads give way, after some of its first steps or of the clients' calls. A node without power
- * starts again at once. While one is paused, the others go on alone until some of their timers have fired, so that what they
+ * wall clock jump or its disk fail, gets a message in parts, or has threads give way, after some of its first steps or of the
+ * clients' calls. A node without power starts again at once. While one is paused, the others go on alone until some of their timers have fired, so that what they
  * wait for is over, such as a lease; then it goes on where it stood, with its clock late.
  *
  * The node is drawn before the step, because most steps are those of a node that all others ask.
  */
 export const interrupted = (random: Random, weights: Weights): Chooser => {
   const go = straight(random, weights)
-  let wanted: { readonly kind: ChoiceKind; readonly node: string; steps: number } | undefined
+  let wanted: Wanted | undefined
   let timers: number | undefined
   return enabled => {
     const isPaused = enabled.some(({ kind }) => kind === 'resume')
     timers = isPaused ? (timers ?? random.pick(timersOfOthers)) : undefined
     const possible = isPaused ? [] : enabled.filter(isInterruption)
     wanted ??= possible.length > 0 ? drawn(random, possible) : undefined
-    const now = possible.filter(({ kind, node }) => kind === wanted!.kind && node === wanted!.node)
+    const now = possible.filter(choice => isWanted(choice, wanted!))
     if (now.length > 0 && wanted!.steps <= 0) {
-      wanted = undefined
-      return random.pick(now)
+      const choice = random.pick(now)
+      wanted = choice.kind === 'disk' && random.below(4) > 0 ? afterDisk(choice, possible) : undefined
+      return choice
     }
     const others = timers ? enabled.filter(({ kind }) => kind !== 'resume') : enabled
     const choice = go(others) ?? go(enabled)
@@ -41,6 +49,27 @@ export const interrupted = (random: Random, weights: Weights): Chooser => {
   }
 }
 
+/** What these show is often in the first step. */
+const soon: ReadonlySet<ChoiceKind> = new Set(['split', 'preempt', 'disk'])
+
+/** What interrupts which node, after so many of its steps. */
+interface Wanted {
+  readonly kind: ChoiceKind
+  readonly node: string
+  steps: number
+  /** Whether it comes between two steps, not in the middle of one. */
+  readonly isAtRest?: boolean
+}
+
+const isWanted = ({ kind, node, label }: Choice, wanted: Wanted): boolean =>
+  kind === wanted.kind && node === wanted.node && !(wanted.isAtRest && label.includes(' before '))
+
+/** What a disk did not keep is missed once the power has failed: straight after the step in which that was. */
+const afterDisk = ({ node }: Choice, possible: readonly Choice[]): Wanted | undefined => {
+  const wanted = { kind: 'power', node, steps: 1, isAtRest: true } as const
+  return possible.some(choice => isWanted(choice, wanted)) ? wanted : undefined
+}
+
 const isInterruption = ({ kind }: Choice): boolean => interruptions.some(each => each === kind)
 
 const drawn = (random: Random, possible: readonly Choice[]) => {
@@ -48,7 +77,6 @@ const drawn = (random: Random, possible: readonly Choice[]) => {
   const nodes = [...new Set(possible.filter(each => each.kind === kind).map(({ node }) => node))]
   const node = random.pick(nodes)
   const steps = Math.floor(stepsBefore ** random.next())
-  // What is wrong there is often wrong in the first step.
-  const isSoon = (kind === 'split' || kind === 'preempt') && random.below(2) === 0
+  const isSoon = soon.has(kind) && random.below(2) === 0
   return { kind, node, steps: isSoon ? 0 : steps }
 }

@@ -143,6 +143,17 @@ export const kinds = {
       ['line thick', 'M0 -8V0'],
     ],
   },
+  /** A sync fails, the disk is full, or a write is short. */
+  disk: {
+    happens: 'a node’s disk fails',
+    role: 'fault',
+    words: ['disk'],
+    isOfNode: true,
+    glyph: [
+      ['hollow', circle(0, 7)],
+      ['line', 'M-3 -3L3 3M-3 3L3 -3'],
+    ],
+  },
   restart: {
     happens: 'a node starts again',
     role: 'repair',

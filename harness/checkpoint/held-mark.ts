@@ -22,6 +22,8 @@ export interface HeldMark {
   readonly powerFailure: HeldNode['powerFailure']
   readonly preemption: HeldNode['preemption']
   readonly mayPreempt: boolean
+  readonly diskFailure: HeldNode['diskFailure']
+  readonly mayFailDisk: boolean
   /** Deadlines of connections on which nothing gets through. */
   readonly giveUpDeadlines: ReadonlyMap<string, Nanoseconds>
   readonly processes: readonly ProcessMark[]
@@ -58,6 +60,8 @@ export const markHeld = (node: HeldNode): HeldMark => ({
   powerFailure: node.powerFailure,
   preemption: node.preemption,
   mayPreempt: node.mayPreempt,
+  diskFailure: node.diskFailure,
+  mayFailDisk: node.mayFailDisk,
   giveUpDeadlines: new Map([...node.givesUp].flatMap(([label, timer]) => (timer ? [[label, timer.deadline]] : []))),
   exit: node.exit,
   processes: [...node.processes.values()].map(process => ({
@@ -87,6 +91,8 @@ export const heldNodeOf = (name: string, mark: HeldMark): HeldNode => {
   node.powerFailure = mark.powerFailure
   node.preempt(mark.preemption)
   node.mayPreempt = mark.mayPreempt
+  node.failDisk(mark.diskFailure)
+  node.mayFailDisk = mark.mayFailDisk
   node.giveUpDeadlines = mark.giveUpDeadlines
   return node
 }

@@ -73,6 +73,11 @@ const carriedOut: {
     stage.node(node).failLater(failure)
     return withoutNode(stage, () => {})
   },
+  failDisk: (stage, { node, failure }, { label }) => {
+    remember(stage, node, label)
+    stage.node(node).failDisk(failure)
+    return withoutNode(stage, () => {})
+  },
   preempt: (stage, { node, preemption }, { label }) => {
     remember(stage, node, label)
     stage.node(node).preempt(preemption)

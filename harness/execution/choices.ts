@@ -12,7 +12,7 @@ import type { Message } from '../../proxy/message.ts'
 import type { Network, OpenConnection, Way } from '../../proxy/network.ts'
 import type { FaultKind, ResolvedSystem } from '../config/config.ts'
 import { millisecond, type Nanoseconds } from '../hold/clock/virtual-clock.ts'
-import type { PowerFailure } from '../hold/held/held-node.ts'
+import type { DiskFailure, PowerFailure } from '../hold/held/held-node.ts'
 import type { Node } from '../node/node.ts'
 import type { Time } from '../timed/time.ts'
 import type { TimedHappening } from '../timed/timing.ts'
@@ -45,6 +45,8 @@ export type Action =
       /** What is left of its disk, if its power fails. */
       readonly leaves?: Outcome
     }
+  /** Something goes wrong with a node's disk in a step to come. */
+  | { readonly do: 'failDisk'; readonly node: string; readonly failure: DiskFailure }
   /** Threads of a node give way in a step to come. */
   | { readonly do: 'preempt'; readonly node: string; readonly preemption: Preemption }
   /** The power of a node fails in the middle of a step to come. */
@@ -129,6 +131,7 @@ interface NodeFaults {
   readonly silent: Option
   readonly clock: readonly Option[]
   readonly preemptions: readonly Option[]
+  readonly disk: readonly Option[]
   readonly pause: Option
   readonly resume: Option
 }
@@ -151,6 +154,7 @@ const faultsOf = (node: Node): NodeFaults => {
       restart: false,
     }),
     clock: jumpsMs.map(byMs => happening('clock', name, { byMs })),
+    disk: diskFailuresOf(name),
     preemptions: drawnPreemptions.map(each => preemption(name, each)),
     pause: happening('pause', name),
     resume: happening('resume', name),
@@ -219,6 +223,7 @@ export const optionsOf = (moment: Moment): Option[] => {
     pauses(moment),
     jumps(moment),
     preemptions(moment),
+    diskFailures(moment),
     mayBeHealthy(moment) ? [option('healthy', '', 'healthy', { do: 'healthy' })] : [],
   )
 }
@@ -554,6 +559,26 @@ const jumps = (moment: Moment): Option[] =>
         .filter(node => canFail(node) && befalls(moment, 'clock', node.name))
         .flatMap(node => faultsOf(node).clock)
     : []
+
+const diskFailures = (moment: Moment): readonly Option[] =>
+  left(moment, 'disk') && moment.time === undefined
+    ? moment.nodes
+        .filter(node => canFail(node) && node.mayFailDisk && !node.diskFailure && befalls(moment, 'disk', node.name))
+        .flatMap(node => faultsOf(node).disk)
+    : []
+
+const diskFailuresOf = (node: string): Option[] =>
+  (['sync', 'full', 'short'] as const).flatMap(what =>
+    Array.from({ length: pointsMax }, (_, index) => {
+      const failure = { what, at: index + 1 }
+      return option('disk', node, `disk ${node} ${diskSaid(failure)}`, { do: 'failDisk', node, failure })
+    }),
+  )
+
+const diskSaid = ({ what, at }: DiskFailure): string => {
+  if (what === 'full') return `is full from write ${at}`
+  return what === 'sync' ? `fails at sync ${at}` : `takes half of write ${at}`
+}
 
 const preemptions = (moment: Moment): readonly Option[] =>
   left(moment, 'preempt') && moment.time === undefined

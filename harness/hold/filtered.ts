@@ -3,6 +3,7 @@ import type { ProcessMemory } from '../../linux/memory.ts'
 import type { Registers } from '../../linux/ptrace.ts'
 import { type SyscallName, syscallName } from '../../linux/syscall-number.ts'
 import { clockCalls } from './calls/clock-calls.ts'
+import { failureOf } from './calls/disk-failure.ts'
 import { flushCalls } from './calls/flushes.ts'
 import { spaceCalls } from './calls/free-space.ts'
 import { lastingCalls } from './calls/lasting-calls.ts'
@@ -42,9 +43,23 @@ const isBadAddress = (error: unknown): boolean =>
 const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): Continuation => {
   const number = registers.get('origRax')
   const name = syscallName(number)
+  const failure = name && failureOf(thread, registers, name)
+  if (typeof failure === 'number') {
+    answerWith(registers, failure)
+    return 'go on'
+  }
   const treated = name && treatments[name]
   const written = name && watchWrite(thread, registers, name)
   const answer = treated ? treated(thread, registers, name, isRecorded) : refuse(thread, name, number)
+  if (failure === 'short') {
+    const length = registers.get('rdx')
+    registers.set('rdx', length >> 1)
+    thread.atExit = after => {
+      written?.(after)
+      after.set('rdx', length)
+    }
+    return 'exit'
+  }
   if (written && answer === undefined) {
     thread.atExit = written
     return 'exit'

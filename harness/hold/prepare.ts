@@ -32,8 +32,8 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   process.memory = new ProcessMemory(process.pid)
   process.isGo = isGoProgram(process.pid)
   injecting(tid, process.memory, injector => {
-    const { unsynced, mayPreempt } = process.node
-    if (isFirst) installFilter(injector, filterOf({ writes: unsynced !== undefined, calls: mayPreempt }))
+    const { unsynced, mayFailDisk, mayPreempt } = process.node
+    if (isFirst) installFilter(injector, filterOf({ writes: unsynced !== undefined || mayFailDisk, calls: mayPreempt }))
     mapPage(injector)
     process.mayChange = mapSites(injector)
     trapCounter(injector)

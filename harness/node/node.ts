@@ -11,7 +11,7 @@ import type { NodeOutput, ResolvedNode } from '../config/config.ts'
 import { Disk } from '../files/disk.ts'
 import { losePower } from '../files/power-loss.ts'
 import { type Nanoseconds, VirtualClock } from '../hold/clock/virtual-clock.ts'
-import { HeldNode, type PowerFailure } from '../hold/held/held-node.ts'
+import { type DiskFailure, HeldNode, type PowerFailure } from '../hold/held/held-node.ts'
 import { Randomness, type RandomnessMark } from '../hold/held/randomness.ts'
 import type { Facing } from '../rewind/connection.ts'
 import { CannotRewind } from '../rewind/error.ts'
@@ -98,6 +98,7 @@ export class Node {
   readonly #isPaced: boolean
   /** What its disk promises of what was not synced; undefined if no power failure can come. */
   readonly #diskModel: DiskModel | undefined
+  readonly #mayFailDisk: boolean
   /** Whether its threads may give way to each other. */
   readonly #mayPreempt: boolean
 
@@ -110,11 +111,13 @@ export class Node {
       clocksStart,
       diskModel,
       mayPreempt,
+      mayFailDisk,
     }: {
       readonly isRewound: boolean
       readonly clocksStart: number
       readonly diskModel: DiskModel | undefined
       readonly mayPreempt: boolean
+      readonly mayFailDisk: boolean
     },
   ) {
     this.name = definition.name
@@ -127,6 +130,7 @@ export class Node {
     this.#isPaced = isPaced
     this.#clocksStart = clocksStart
     this.#diskModel = diskModel
+    this.#mayFailDisk = mayFailDisk && definition.image === undefined
     this.#mayPreempt = mayPreempt && definition.image === undefined
     this.#clock = new VirtualClock(clocksStart)
   }
@@ -179,9 +183,25 @@ export class Node {
     this.#standing = undefined
   }
 
+  /** What goes wrong with its disk in its next step. */
+  get diskFailure(): DiskFailure | undefined {
+    return this.#life?.held.diskFailure
+  }
+
+  get mayFailDisk(): boolean {
+    return this.#mayFailDisk
+  }
+
+  /** Something goes wrong with its disk in its next step. It must be alive. */
+  failDisk(failure: DiskFailure): void {
+    this.#life!.held.failDisk(failure)
+    this.#standing = undefined
+  }
+
   /** A step is over in which it may have done something. */
-  endPreemption(): void {
+  endFailures(): void {
     const held = this.#life?.held
+    if (held && held.diskCalls > 0) held.failDisk(undefined)
     if (held && held.callsSeen > 0) held.preempt(undefined)
   }
 
@@ -645,6 +665,7 @@ export class Node {
     const held = new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy())
     held.isPaced = this.#isPaced
     held.mayPreempt = this.#mayPreempt
+    held.mayFailDisk = this.#mayFailDisk
     const life = new Life(this.#runner, held, this.#runtime.place(), disk)
     held.packets = () => life.uplink.packets
     this.#lives.add(life, beginning, this.#isFirst)

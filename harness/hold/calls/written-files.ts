@@ -76,6 +76,16 @@ const fileOf = ({ thread: { process } }: Writer, fd: number): OpenFile | undefin
 
 const isOfDisk = (own: string): boolean => statfsSync(own).type === overlayFileSystem
 
+/** Whether a descriptor is of a file of the disk. */
+export const isFileOfDisk = (pid: number, fd: number): boolean => {
+  const own = `/proc/${pid}/fd/${fd}`
+  try {
+    return readlinkSync(own).startsWith('/') && isOfDisk(own) && statSync(own).isFile()
+  } catch {
+    return false
+  }
+}
+
 /** Opened again, because the process may have opened it for writing alone. */
 const reading = <Result>(own: string, use: (descriptor: number) => Result): Result => {
   const descriptor = openSync(own, 'r')

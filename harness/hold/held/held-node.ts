@@ -61,6 +61,15 @@ export interface Polls {
 
 export const noPolls: Polls = { address: 0, answer: 0, count: 0 }
 
+/**
+ * What goes wrong with a node's disk in its next step: its so many-th sync fails with EIO, the disk is full from the so many-th
+ * write on (ENOSPC), or that write is short.
+ */
+export interface DiskFailure {
+  readonly what: 'sync' | 'full' | 'short'
+  readonly at: number
+}
+
 /** Its power fails just before it syncs or sends something for the so many-th time from now. */
 export interface PowerFailure {
   readonly before: number
@@ -329,6 +338,12 @@ export class HeldNode {
   limits: NodeLimits = defaultLimits
   /** What a power failure may lose of its disk; undefined if none will come. */
   unsynced: Unsynced | undefined
+  /** Whether its disk may fail: it stops at each call that writes. */
+  mayFailDisk = false
+  /** What goes wrong with its disk in its next step. */
+  diskFailure: DiskFailure | undefined
+  /** How many calls it has made since then that might fail so. */
+  diskCalls = 0
   /** When its power fails in the middle of a step; undefined for never. */
   powerFailure: PowerFailure | undefined
   /** What is left of its disk, once its power has failed in the middle of a step. It is frozen then. */
@@ -394,7 +409,7 @@ export class HeldNode {
     const { counts } = this
     for (const process of this.processes.values()) process.mayChange = false
     const forgetPeriods = this.clock.periods.mark()
-    const { turnsCut, sharesPorts, sharedPorts, powerFailure, preemption } = this
+    const { turnsCut, sharesPorts, sharedPorts, powerFailure, preemption, diskFailure } = this
     const giveUpDeadlines = new Map(
       [...this.givesUp].flatMap(([label, timer]) => (timer ? [[label, timer.deadline] as const] : [])),
     )
@@ -408,6 +423,7 @@ export class HeldNode {
       this.turnsCut = turnsCut
       this.powerFailure = powerFailure
       this.preempt(preemption)
+      this.failDisk(diskFailure)
       this.lostPower = undefined
       this.sharesPorts = sharesPorts
       this.sharedPorts = sharedPorts
@@ -415,6 +431,12 @@ export class HeldNode {
       this.forgetUnanswered()
       this.giveUpDeadlines = giveUpDeadlines
     }
+  }
+
+  /** Something goes wrong with its disk in its next step. */
+  failDisk(failure: DiskFailure | undefined): void {
+    this.diskFailure = failure
+    this.diskCalls = 0
   }
 
   /** Some of its threads give way in its next step. */
