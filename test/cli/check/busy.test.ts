@@ -71,8 +71,8 @@ const endAfter = async (
 
 test.each(Object.keys(nodes) as (keyof typeof nodes)[])('check ends where a node %s', async behaviour => {
   const checking = begin(nodes[behaviour], 'check', 'busy.config.ts', '--for', '10m', '--workers', '1', '--json')
-  const { exitCode, stdout } = await endAfter(checking, 'SIGTERM', 2)
-  expect(exitCode).toBe(2)
+  const { exitCode, stdout, stderr } = await endAfter(checking, 'SIGTERM', 2)
+  expect(exitCode, `${stdout}\n${stderr}`).toBe(2)
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'undetermined' })
 })
 
