@@ -110,6 +110,9 @@ interface Surroundings {
 /** What a program says of a peer that it has lost. A wrong answer of a peer reads otherwise. */
 const isOfLostPeer = /^\w*Error\b(?!.*assert)|reset|refused|closed|EOF|broken pipe|timed? ?out|no route|unreachable/is
 
+/** What a program says of its disk, if that fails. */
+const isOfDisk = /no space left|input\/output error|disk i\/o error|disk is full|ENOSPC|EIO/i
+
 /**
  * A system whose nodes use a facility rightly: every call is answered, by `ok`. With faults, the call of a node that ends is
  * answered by nobody, and a node that asks another one may say that it has lost it, or wait for it for ever where nothing tells
@@ -151,6 +154,7 @@ export const systemOf = (
       answersOk: always(s =>
         s.calls.every(({ value, error }) => {
           if (value === undefined || value === 'ok') return error === undefined || isFaulty
+          if (faults.disk !== undefined && isOfDisk.test(String(value))) return true
           return isFaulty && asksPeer === true && isOfLostPeer.test(String(value))
         }),
       ),
