@@ -15,14 +15,16 @@ export class MeasuredLines {
   readonly series: Record<string, Row[]>
 
   constructor(patterns: Readonly<Record<string, RegExp>>) {
-    this.#patterns = patterns
+    // A pattern that is global or sticky would begin where it ended in the line before.
+    const anew = ({ source, flags }: RegExp) => new RegExp(source, flags.replace(/[gy]/g, ''))
+    this.#patterns = Object.fromEntries(Object.entries(patterns).map(([name, pattern]) => [name, anew(pattern)]))
     this.series = Object.fromEntries(Object.keys(patterns).map(name => [name, []]))
   }
 
   see(lines: readonly PrintedLine[]): void {
     for (const { atMs, node, line } of lines)
       for (const [name, pattern] of Object.entries(this.#patterns)) {
-        const found = new RegExp(pattern, pattern.flags.replace(/[gy]/g, '')).exec(line)
+        const found = pattern.exec(line)
         if (found) this.series[name]!.push({ s: seconds(atMs), node, ...valuesOf(found) })
       }
   }
