@@ -1,14 +1,10 @@
-import { createRequire } from 'node:module'
 import { TopologyError } from '../error.ts'
 import type { Topology } from '../topology.ts'
 import { element, escapeXml } from '../xml.ts'
 import type { AttributedEdge, AttributedGraph, AttributedNode } from './attributed-graph.ts'
 import { topologyOf } from './from-attributes.ts'
 import { graphOf } from './to-attributes.ts'
-
-const require = createRequire(import.meta.url)
-/** Loaded only for a GraphML file. */
-const saxes = (): typeof import('saxes') => require('saxes')
+import { xmlParser } from './xml-elements.ts'
 
 /** Reads GraphML as in the Topology Zoo. Throws a `TopologyError` with the line of what is wrong. */
 export const readGraphml = (text: string): Topology => topologyOf(parseGraphml(text))
@@ -23,17 +19,13 @@ const parseGraphml = (text: string): AttributedGraph => {
   let owner: Owner = graph
   let data: { readonly name: string; text: string } | undefined
 
-  const { SaxesParser } = saxes()
-  const parser = new SaxesParser()
+  const parser = xmlParser()
   const wrong = (what: string) => new TopologyError(`line ${parser.line}: ${what}`)
   const required = (attributes: Readonly<Record<string, string>>, kind: string, name: string) => {
     const value = attributes[name]
     if (value === undefined) throw wrong(`expected <${kind}> with ${name}, found none`)
     return value
   }
-  parser.on('error', ({ message }) => {
-    throw new TopologyError(message.replace(/^(\d+):\d+: /, 'line $1: '))
-  })
   parser.on('opentag', ({ name, attributes }) => {
     const line = parser.line
     if (name === 'key') names.set(required(attributes, name, 'id'), required(attributes, name, 'attr.name'))

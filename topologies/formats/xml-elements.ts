@@ -5,6 +5,15 @@ const require = createRequire(import.meta.url)
 /** Loaded only for a file in XML. */
 const saxes = (): typeof import('saxes') => require('saxes')
 
+/** A parser that throws a `TopologyError` with the line where a file is no XML. */
+export const xmlParser = () => {
+  const parser = new (saxes().SaxesParser)()
+  parser.on('error', ({ message }) => {
+    throw new TopologyError(message.replace(/^(\d+):\d+: /, 'line $1: '))
+  })
+  return parser
+}
+
 /** An element of XML, with the line where it begins. */
 export interface XmlElement {
   readonly name: string
@@ -20,10 +29,7 @@ export const parseXml = (text: string): XmlElement => {
   type Open = XmlElement & { readonly children: XmlElement[]; text: string }
   const top: Open = { name: '', attributes: {}, children: [], text: '', line: 0 }
   const open = [top]
-  const parser = new (saxes().SaxesParser)()
-  parser.on('error', ({ message }) => {
-    throw new TopologyError(message.replace(/^(\d+):\d+: /, 'line $1: '))
-  })
+  const parser = xmlParser()
   parser.on('opentag', ({ name, attributes }) => {
     const element: Open = { name, attributes, children: [], text: '', line: parser.line }
     open.at(-1)!.children.push(element)
