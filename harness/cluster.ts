@@ -20,6 +20,7 @@ import { Recording } from './execution/recording.ts'
 import { type PendingTimers, Stage } from './execution/stage.ts'
 import { createRunDirectory, removeRunDirectory } from './files/run-directory.ts'
 import { millisecond } from './hold/clock/virtual-clock.ts'
+import { type StepFaultKind, stepFaultKinds } from './hold/held/step-faults.ts'
 import { LocalRuntime } from './node/local-runtime.ts'
 import { Node } from './node/node.ts'
 import { plansOf } from './node/plans.ts'
@@ -87,8 +88,7 @@ export class Cluster implements System<GlobalState>, Processes {
       isRewound: rewind,
       clocksStart: Date.parse(clocksStart) / 1000,
       diskModel: system.diskModel,
-      mayPreempt: system.faults.preempt > 0,
-      mayFailDisk: system.faults.disk > 0,
+      mayStrike: mayStrikeIn(system),
     }
     const nodes = planned.map(({ plan, runtime }) => new Node(plan, runtime, runner, options))
     this.#stage = new Stage(system, nodes, runner, timing)
@@ -357,3 +357,7 @@ const engineOf = (engine: Engine | undefined): Engine => {
   if (engine === undefined) throw new Error('a node with an image needs an engine')
   return engine
 }
+
+/** The faults that may strike nodes in the middle of a step. A plan may also fail the power, without a budget. */
+const mayStrikeIn = ({ faults, diskModel }: ResolvedSystem): ReadonlySet<StepFaultKind> =>
+  new Set(stepFaultKinds.filter(kind => (kind === 'power' ? diskModel !== undefined : faults[kind] > 0)))

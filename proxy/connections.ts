@@ -1,6 +1,7 @@
 import { Connection, type ConnectionMark, describeConnection, type OpenConnection } from './connection.ts'
 import type { Dissector } from './dissector.ts'
 import type { ConnectionNames, Counters, End, RoomOf } from './end.ts'
+import type { Division } from './framing.ts'
 import { freePort, type Host, type Hosts } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
@@ -202,20 +203,14 @@ export class Connections {
     if (wasAsked && side.state === 'over') this.#ended.push(side)
   }
 
-  /** Divides a message that could be delivered, after so many of its frames. Returns both parts. */
-  divide(message: Message, count: number): readonly [Message, Message] {
+  /** Divides a message that could be delivered. Returns both parts. */
+  divide(message: Message, at: Division): readonly [Message, Message] {
     const sender = this.#senderOf(message)
-    if (sender === undefined || !(count > 0 && count < (message.frames?.length ?? 1)))
-      throw new Error(`cannot divide ${message.label} after ${count}`)
-    return sender.divide(count)
-  }
-
-  /** The same after so many of its bytes. */
-  split(message: Message, at: number): readonly [Message, Message] {
-    const sender = this.#senderOf(message)
-    if (sender === undefined || message.kind !== 'data' || !(at > 0 && at < message.bytes.length))
-      throw new Error(`cannot split ${message.label} at ${at}`)
-    return sender.split(at)
+    const { after, of } = at
+    const length = message.kind === 'data' ? (message[of]?.length ?? 1) : 0
+    if (sender === undefined || !(after > 0 && after < length))
+      throw new Error(`cannot divide ${message.label} after ${after} of its ${of}`)
+    return sender.divide(at)
   }
 
   /** Whether the receiver of a message can be told, in its place, that the connection was reset. */

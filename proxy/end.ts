@@ -1,5 +1,5 @@
 import type { Endpoint, PeersSee } from './endpoint.ts'
-import { bytesOf, type Carried, type Framing, framesOf, type Pending } from './framing.ts'
+import { bytesOf, type Carried, type Division, type Framing, framesOf, type Pending } from './framing.ts'
 import { endKey, type Host } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
@@ -108,23 +108,15 @@ export class End implements Endpoint {
   }
 
   /**
-   * Divides the first message of the queue, after so many of its frames.
+   * Divides the first message of the queue.
    *
    * @returns both parts, the first of which can be delivered now
    */
-  divide(count: number): readonly [Message, Message] {
+  divide({ after, of }: Division): readonly [Message, Message] {
     const message = this.queue.shift()!
     const { labelOf } = this.#counters
-    const parts = [framesOf(message, [0, count], labelOf), framesOf(message, [count], labelOf)] as const
-    this.queue.unshift(...parts)
-    return parts
-  }
-
-  /** The same at a byte. */
-  split(at: number): readonly [Message, Message] {
-    const message = this.queue.shift()!
-    const { labelOf } = this.#counters
-    const parts = [bytesOf(message, [0, at], labelOf), bytesOf(message, [at], labelOf)] as const
+    const partOf = of === 'frames' ? framesOf : bytesOf
+    const parts = [partOf(message, [0, after], labelOf), partOf(message, [after], labelOf)] as const
     this.queue.unshift(...parts)
     return parts
   }

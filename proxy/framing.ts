@@ -16,6 +16,12 @@ export interface Pending {
   readonly frames?: readonly Frame[]
 }
 
+/** Where a message is divided: after so many of its frames, or of its bytes, which need not be those of a frame. */
+export interface Division {
+  readonly after: number
+  readonly of: 'frames' | 'bytes'
+}
+
 /**
  * Cuts what one end of a connection sends into messages: one for each step, with a limit on the length. With a dissector
  * it holds whole frames, and its label is theirs.

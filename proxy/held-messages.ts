@@ -1,7 +1,7 @@
 import type { Connections, PlayedSegment } from './connections.ts'
 import type { Cuts } from './cuts.ts'
 import type { Datagrams, HeaderAndPayload } from './datagrams.ts'
-import { framesOf } from './framing.ts'
+import { type Division, framesOf } from './framing.ts'
 import type { Hosts } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
@@ -86,17 +86,12 @@ export class HeldMessages {
   }
 
   /**
-   * Divides a message of `deliverable()` that holds several frames, after so many of them.
+   * Divides a message of `deliverable()`, between two of its frames or two bytes of its data.
    *
    * @returns both parts, the first of which can be delivered now
    */
-  divide(message: Message, count: number): readonly [Message, Message] {
-    return this.#connections.divide(message, count)
-  }
-
-  /** The same after so many of its bytes, which need not be those of a frame. */
-  split(message: Message, at: number): readonly [Message, Message] {
-    return this.#connections.split(message, at)
+  divide(message: Message, at: Division): readonly [Message, Message] {
+    return this.#connections.divide(message, at)
   }
 
   /** What would arrive first of a message that is divided after so many of its frames. */

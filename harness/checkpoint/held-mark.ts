@@ -6,6 +6,7 @@ import { descendantsOf } from '../hold/held/descendants.ts'
 import type { Exit, HeldThread, NumbersGiven } from '../hold/held/held-node.ts'
 import { HeldNode } from '../hold/held/held-node.ts'
 import { Randomness, type RandomnessMark } from '../hold/held/randomness.ts'
+import type { StepFaults } from '../hold/held/step-faults.ts'
 import { markTimers, rewindTimers, type TimersMark } from '../hold/kernel-timers.ts'
 import type { Tracer } from '../hold/tracer.ts'
 import { CannotCheckpoint } from './error.ts'
@@ -19,11 +20,8 @@ export interface HeldMark {
   readonly hasSocketTimeouts: boolean
   readonly sharesPorts: boolean
   readonly timerfds: number
-  readonly powerFailure: HeldNode['powerFailure']
-  readonly preemption: HeldNode['preemption']
-  readonly mayPreempt: boolean
-  readonly diskFailure: HeldNode['diskFailure']
-  readonly mayFailDisk: boolean
+  readonly mayStrike: HeldNode['mayStrike']
+  readonly waitingFaults: Partial<StepFaults>
   /** Deadlines of connections on which nothing gets through. */
   readonly giveUpDeadlines: ReadonlyMap<string, Nanoseconds>
   readonly processes: readonly ProcessMark[]
@@ -57,11 +55,8 @@ export const markHeld = (node: HeldNode): HeldMark => ({
   hasSocketTimeouts: node.hasSocketTimeouts,
   sharesPorts: node.sharesPorts,
   timerfds: node.timerfds,
-  powerFailure: node.powerFailure,
-  preemption: node.preemption,
-  mayPreempt: node.mayPreempt,
-  diskFailure: node.diskFailure,
-  mayFailDisk: node.mayFailDisk,
+  mayStrike: node.mayStrike,
+  waitingFaults: node.waitingFaults.mark(),
   giveUpDeadlines: new Map([...node.givesUp].flatMap(([label, timer]) => (timer ? [[label, timer.deadline]] : []))),
   exit: node.exit,
   processes: [...node.processes.values()].map(process => ({
@@ -88,11 +83,8 @@ export const heldNodeOf = (name: string, mark: HeldMark): HeldNode => {
   node.hasSocketTimeouts = mark.hasSocketTimeouts
   node.sharesPorts = mark.sharesPorts
   node.timerfds = mark.timerfds
-  node.powerFailure = mark.powerFailure
-  node.preempt(mark.preemption)
-  node.mayPreempt = mark.mayPreempt
-  node.failDisk(mark.diskFailure)
-  node.mayFailDisk = mark.mayFailDisk
+  node.mayStrike = mark.mayStrike
+  node.waitingFaults.rewind(mark.waitingFaults)
   node.giveUpDeadlines = mark.giveUpDeadlines
   return node
 }

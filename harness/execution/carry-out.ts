@@ -37,15 +37,9 @@ const carriedOut: {
   readonly [Each in Action['do']]: (stage: Stage, action: Extract<Action, { do: Each }>, choice: Choice) => Done
 } = {
   inputs: (stage, { node, inputs }, choice) => enter(stage, stage.node(node), inputs, choice),
-  divide: (stage, { node, message, count }, choice) => {
+  divide: (stage, { node, message, at }, choice) => {
     const { network, delays } = stage.execution
-    const [first, rest] = network.messages.divide(message, count)
-    delays.continueAs(message, rest)
-    return enter(stage, stage.node(node), [{ deliver: first }], choice)
-  },
-  split: (stage, { node, message, at }, choice) => {
-    const { network, delays } = stage.execution
-    const [first, rest] = network.messages.split(message, at)
+    const [first, rest] = network.messages.divide(message, at)
     delays.continueAs(message, rest)
     return enter(stage, stage.node(node), [{ deliver: first }], choice)
   },
@@ -68,19 +62,9 @@ const carriedOut: {
     node.kill(peersSee, leaves)
     return restart ? startNode(stage, node) : { findings: [], touched: [node] }
   },
-  failLater: (stage, { node, failure }, { label }) => {
+  strikeLater: (stage, { node, kind, fault }, { label }) => {
     remember(stage, node, label)
-    stage.node(node).failLater(failure)
-    return withoutNode(stage, () => {})
-  },
-  failDisk: (stage, { node, failure }, { label }) => {
-    remember(stage, node, label)
-    stage.node(node).failDisk(failure)
-    return withoutNode(stage, () => {})
-  },
-  preempt: (stage, { node, preemption }, { label }) => {
-    remember(stage, node, label)
-    stage.node(node).preempt(preemption)
+    stage.node(node).strikeLater(kind, fault)
     return withoutNode(stage, () => {})
   },
   restart: (stage, { node }, { label }) => {

@@ -8,11 +8,12 @@ import {
 import { labelsOf, numbersApart } from '../../checker/system/labels.ts'
 import type { Choice, ChoiceKind } from '../../checker/system/system.ts'
 import { bordersIn, type Place, places } from '../../proxy/borders.ts'
+import type { Division } from '../../proxy/framing.ts'
 import type { Message } from '../../proxy/message.ts'
 import type { Network, OpenConnection, Way } from '../../proxy/network.ts'
 import type { FaultKind, ResolvedSystem } from '../config/config.ts'
 import { millisecond, type Nanoseconds } from '../hold/clock/virtual-clock.ts'
-import type { DiskFailure, PowerFailure } from '../hold/held/held-node.ts'
+import { type DiskFailure, isStepFault, type StepFault } from '../hold/held/step-faults.ts'
 import type { Node } from '../node/node.ts'
 import type { Time } from '../timed/time.ts'
 import type { TimedHappening } from '../timed/timing.ts'
@@ -32,10 +33,8 @@ export type Action =
   /** What it sends arrives in two parts at such a place, if there is one. */
   | { readonly do: 'client'; readonly client: string; readonly splitsAt?: Place }
   | { readonly do: 'drop' | 'duplicate'; readonly message: Message }
-  /** The first frames of a message enter the node; the others stay in flight. */
-  | { readonly do: 'divide'; readonly node: string; readonly message: Message; readonly count: number }
-  /** The first bytes of a message enter the node; the others stay in flight. */
-  | { readonly do: 'split'; readonly node: string; readonly message: Message; readonly at: number }
+  /** The beginning of a message enters the node; the rest stays in flight. */
+  | { readonly do: 'divide'; readonly node: string; readonly message: Message; readonly at: Division }
   | { readonly do: 'disconnect'; readonly connection: OpenConnection }
   | {
       readonly do: 'kill'
@@ -45,12 +44,8 @@ export type Action =
       /** What is left of its disk, if its power fails. */
       readonly leaves?: Outcome
     }
-  /** Something goes wrong with a node's disk in a step to come. */
-  | { readonly do: 'failDisk'; readonly node: string; readonly failure: DiskFailure }
-  /** Threads of a node give way in a step to come. */
-  | { readonly do: 'preempt'; readonly node: string; readonly preemption: Preemption }
-  /** The power of a node fails in the middle of a step to come. */
-  | { readonly do: 'failLater'; readonly node: string; readonly failure: PowerFailure }
+  /** A fault waits for a node's system calls in a step to come. */
+  | ({ readonly do: 'strikeLater'; readonly node: string } & StepFault)
   | { readonly do: 'restart'; readonly node: string }
   | { readonly do: 'cut'; readonly ways: readonly Way[] }
   | { readonly do: 'heal' }
@@ -70,8 +65,7 @@ export interface Option {
 
 /** The messages that an action takes out of flight. */
 export const messagesTaken = (action: Action): readonly Message[] => {
-  if (action.do === 'drop' || action.do === 'refuse' || action.do === 'divide' || action.do === 'split')
-    return [action.message]
+  if (action.do === 'drop' || action.do === 'refuse' || action.do === 'divide') return [action.message]
   return action.do === 'inputs' ? action.inputs.flatMap(input => ('deliver' in input ? input.deliver : [])) : []
 }
 
@@ -123,41 +117,34 @@ const happening = (kind: 'pause' | 'resume' | 'clock', node: string, said: { rea
  */
 const jumpsMs = [1000, -1000, 3_600_000, -3_600_000] as const
 
-/** Everything that may befall one node by itself. It is the same in every state, so it is made once. */
-interface NodeFaults {
-  readonly restart: Option
-  readonly resets: readonly Option[]
-  readonly crash: Option
-  readonly silent: Option
-  readonly clock: readonly Option[]
-  readonly preemptions: readonly Option[]
-  readonly disk: readonly Option[]
-  readonly pause: Option
-  readonly resume: Option
-}
+/** What may befall one node by itself, by the kind of the choice. It is the same in every state, so it is made once. */
+type NodeFaults = Readonly<
+  Record<
+    'restart' | 'reset' | 'crash' | 'silent' | 'power' | 'clock' | 'preempt' | 'disk' | 'pause' | 'resume',
+    readonly Option[]
+  >
+>
 
 const faultsOf = (node: Node): NodeFaults => {
   const before = nodeFaults.get(node)
   if (before) return before
   const { name } = node
   const made: NodeFaults = {
-    restart: option('restart', name, `restart ${name}`, { do: 'restart', node: name }),
-    resets: [
+    restart: [option('restart', name, `restart ${name}`, { do: 'restart', node: name })],
+    reset: [
       option('reset', name, `reset ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: true }),
       option('reset', name, `reset ${name} silently`, { do: 'kill', node: name, peersSee: 'nothing', restart: true }),
     ],
-    crash: option('crash', name, `crash ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: false }),
-    silent: option('silent', name, `crash ${name} silently`, {
-      do: 'kill',
-      node: name,
-      peersSee: 'nothing',
-      restart: false,
-    }),
+    crash: [option('crash', name, `crash ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: false })],
+    silent: [
+      option('silent', name, `crash ${name} silently`, { do: 'kill', node: name, peersSee: 'nothing', restart: false }),
+    ],
+    power: failuresLater(name),
     clock: jumpsMs.map(byMs => happening('clock', name, { byMs })),
     disk: diskFailuresOf(name),
-    preemptions: drawnPreemptions.map(each => preemption(name, each)),
-    pause: happening('pause', name),
-    resume: happening('resume', name),
+    preempt: drawnPreemptions.map(each => preemption(name, each)),
+    pause: [happening('pause', name)],
+    resume: [happening('resume', name)],
   }
   nodeFaults.set(node, made)
   return made
@@ -217,13 +204,10 @@ export const optionsOf = (moment: Moment): Option[] => {
     moment.time ? [] : resumes(moment),
     canHeal(moment) ? [option('heal', '', 'heal', { do: 'heal' })] : [],
     resets(moment),
-    crashes(moment),
-    powerFailures(moment),
+    faultsOfNodes(moment, ['crash', 'silent', 'power']),
     partitions(moment),
-    pauses(moment),
-    jumps(moment),
-    preemptions(moment),
-    diskFailures(moment),
+    // Where time decides what happens, only a plan or a person orders these.
+    moment.time ? [] : faultsOfNodes(moment, ['pause', 'clock', 'preempt', 'disk']),
     mayBeHealthy(moment) ? [option('healthy', '', 'healthy', { do: 'healthy' })] : [],
   )
 }
@@ -398,7 +382,7 @@ const divisions = (network: Network, message: Message): Option[] => {
     const part = beginningOf(network, message, count)
     return {
       choice: { kind: 'divide', node, label: `divide ${part.label}`, ...aboutMessage(part), whole },
-      action: { do: 'divide', node, message, count },
+      action: { do: 'divide', node, message, at: { after: count, of: 'frames' } },
     }
   })
 }
@@ -445,7 +429,7 @@ const splitsOf = (message: Message): readonly Option[] => {
   const made = bordersIn(message.bytes).map(
     (at): Option => ({
       choice: { kind: 'split', node, label: `split ${label} at ${at}`, ...aboutMessage(message), whole },
-      action: { do: 'split', node, message, at },
+      action: { do: 'divide', node, message, at: { after: at, of: 'bytes' } },
     }),
   )
   knownSplits.set(message, made)
@@ -467,7 +451,7 @@ const messageFaults = (moment: Moment): Option[] => {
 }
 
 const restarts = ({ nodes }: Moment): Option[] =>
-  nodes.filter(node => node.held === undefined).map(node => faultsOf(node).restart)
+  nodes.filter(node => node.held === undefined).flatMap(node => faultsOf(node).restart)
 
 const resets = (moment: Moment): Option[] => {
   if (!left(moment, 'reset')) return []
@@ -476,10 +460,10 @@ const resets = (moment: Moment): Option[] => {
     .connections()
     .filter(({ opener, listener }) => befalls(moment, 'reset', opener, listener))
     .map(connection => resetOf(connection))
-  const nodes = moment.nodes
-    .filter(node => canFail(node) && befalls(moment, 'reset', node.name))
-    .flatMap(node => faultsOf(node).resets)
-  return [...(resetsOnly === 'nodes' ? [] : connections), ...(resetsOnly === 'connections' ? [] : nodes)]
+  return [
+    ...(resetsOnly === 'nodes' ? [] : connections),
+    ...(resetsOnly === 'connections' ? [] : faultsOfNodes(moment, ['reset'])),
+  ]
 }
 
 const resetOf = (connection: OpenConnection): Option => {
@@ -491,45 +475,34 @@ const resetOf = (connection: OpenConnection): Option => {
 /** A paused node goes on before anything else befalls it: to the others, a pause without end is as a crash. */
 const canFail = ({ isAlive, isPaused }: Node): boolean => isAlive && !isPaused
 
-const crashes = (moment: Moment): Option[] =>
-  (['crash', 'silent'] as const).flatMap(kind =>
-    left(moment, kind)
-      ? moment.nodes.filter(node => canFail(node) && befalls(moment, kind, node.name)).map(node => faultsOf(node)[kind])
-      : [],
-  )
+/** What may befall the nodes now, kind by kind, as far as the budgets go. */
+const faultsOfNodes = (moment: Moment, kinds: readonly (FaultKind & keyof NodeFaults)[]): Option[] =>
+  kinds
+    .filter(kind => left(moment, kind))
+    .flatMap(kind =>
+      moment.nodes.filter(node => canFail(node) && befalls(moment, kind, node.name)).flatMap(node => nowOf(node, kind)),
+    )
 
-/** What a power failure may leave follows from what was not synced. */
-const powerFailures = (moment: Moment): Option[] =>
-  left(moment, 'power')
-    ? moment.nodes
-        .filter(node => canFail(node) && befalls(moment, 'power', node.name))
-        .flatMap(node => powerFailuresOf(node))
-    : []
-
-const powerFailuresOf = (node: Node): Option[] => [...failuresAtRest(node), ...failuresLater(node)]
+/** What may befall a node in its present state. Of each kind of fault, one at most waits for its system calls. */
+const nowOf = (node: Node, kind: FaultKind & keyof NodeFaults): readonly Option[] => {
+  const options = isStepFault(kind) && !node.mayStrike(kind) ? [] : faultsOf(node)[kind]
+  return kind === 'power' ? [...failuresAtRest(node), ...options] : options
+}
 
 /** A failure in the middle of a step comes before at most the so many-th sync or message from now. */
 const pointsMax = 3
 
-const failuresLater = (node: Node): readonly Option[] => {
-  if (node.unsynced === undefined || node.powerFailure) return []
-  const { name } = node
-  const known = laterOf.get(node)
-  if (known) return known
-  const made = Array.from({ length: pointsMax }, (_, index) => index + 1).flatMap(before =>
+const failuresLater = (node: string): Option[] =>
+  Array.from({ length: pointsMax }, (_, index) => index + 1).flatMap(before =>
     remainders.map(leaves =>
-      option('power', name, `power ${name} before sync or message ${before} keeps ${leaves}`, {
-        do: 'failLater',
-        node: name,
-        failure: { before, leaves },
+      option('power', node, `power ${node} before sync or message ${before} keeps ${leaves}`, {
+        do: 'strikeLater',
+        node,
+        kind: 'power',
+        fault: { before, leaves },
       }),
     ),
   )
-  laterOf.set(node, made)
-  return made
-}
-
-const laterOf = new WeakMap<Node, readonly Option[]>()
 
 const failuresAtRest = ({ name, unsynced }: Node): Option[] =>
   unsynced === undefined
@@ -544,34 +517,11 @@ const failuresAtRest = ({ name, unsynced }: Node): Option[] =>
         }),
       )
 
-/** Where time decides what happens, only a plan or a person pauses and resumes nodes. */
-const pauses = (moment: Moment): Option[] =>
-  left(moment, 'pause') && moment.time === undefined
-    ? moment.nodes
-        .filter(node => canFail(node) && befalls(moment, 'pause', node.name))
-        .map(node => faultsOf(node).pause)
-    : []
-
-/** The same for a jump of a wall clock. */
-const jumps = (moment: Moment): Option[] =>
-  left(moment, 'clock') && moment.time === undefined
-    ? moment.nodes
-        .filter(node => canFail(node) && befalls(moment, 'clock', node.name))
-        .flatMap(node => faultsOf(node).clock)
-    : []
-
-const diskFailures = (moment: Moment): readonly Option[] =>
-  left(moment, 'disk') && moment.time === undefined
-    ? moment.nodes
-        .filter(node => canFail(node) && node.mayFailDisk && !node.diskFailure && befalls(moment, 'disk', node.name))
-        .flatMap(node => faultsOf(node).disk)
-    : []
-
 const diskFailuresOf = (node: string): Option[] =>
   (['sync', 'full', 'short'] as const).flatMap(what =>
     Array.from({ length: pointsMax }, (_, index) => {
-      const failure = { what, at: index + 1 }
-      return option('disk', node, `disk ${node} ${diskSaid(failure)}`, { do: 'failDisk', node, failure })
+      const fault = { what, at: index + 1 }
+      return option('disk', node, `disk ${node} ${diskSaid(fault)}`, { do: 'strikeLater', node, kind: 'disk', fault })
     }),
   )
 
@@ -580,25 +530,18 @@ const diskSaid = ({ what, at }: DiskFailure): string => {
   return what === 'sync' ? `fails at sync ${at}` : `takes half of write ${at}`
 }
 
-const preemptions = (moment: Moment): readonly Option[] =>
-  left(moment, 'preempt') && moment.time === undefined
-    ? moment.nodes
-        .filter(node => canFail(node) && node.mayPreempt && !node.preemption && befalls(moment, 'preempt', node.name))
-        .flatMap(node => faultsOf(node).preemptions)
-    : []
-
-const preemption = (node: string, preemption: Preemption): Option =>
-  option('preempt', node, preemptionLabel(node, preemption), { do: 'preempt', node, preemption })
+const preemption = (node: string, fault: Preemption): Option =>
+  option('preempt', node, preemptionLabel(node, fault), { do: 'strikeLater', node, kind: 'preempt', fault })
 
 /** A preemption at fewer calls than those that are listed; undefined if none of its node is. */
 export const preemptionOption = ({ label }: Choice, enabled: readonly Option[]): Option | undefined => {
   const { node, ...asked } = preemptionIn(label) ?? {}
-  const isEnabled = enabled.some(({ action }) => action.do === 'preempt' && action.node === node)
+  const isEnabled = enabled.some(({ choice }) => choice.kind === 'preempt' && choice.node === node)
   return node !== undefined && isEnabled ? preemption(node, asked as Preemption) : undefined
 }
 
 const resumes = ({ nodes }: Moment): Option[] =>
-  nodes.filter(({ isPaused }) => isPaused).map(node => faultsOf(node).resume)
+  nodes.filter(({ isPaused }) => isPaused).flatMap(node => faultsOf(node).resume)
 
 /** A cut does not end before its minimum duration. Until then, timers due within it come first. */
 const canHeal = ({ system, nodes, cutAt }: Moment): boolean =>

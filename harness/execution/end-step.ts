@@ -61,7 +61,7 @@ export const endStep = async (
   let touched = findings.length > 0 ? reached : await attendClients(stage, { findings, touched: reached })
   // What they had sent has arrived by now.
   if (endPowerless(stage) && findings.length === 0) touched = await attendClients(stage, { findings, touched })
-  for (const node of touched) node.endFailures()
+  for (const { held } of touched) held?.waitingFaults.endStep()
   noteLeft(stage, touched)
   if (findings.length === 0) findings.push(...(await seeWhoIsReady(stage, touched)))
   network.endStep()

@@ -113,11 +113,10 @@ const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited
 ]
 
 /** A process that ended by itself leaves its kernel behind, a killed one does not. Its children count too. */
-const lifeOf = ({ held, isAlive, powerFailure, preemption, diskFailure }: Node): string => {
+const lifeOf = ({ held, isAlive }: Node): string => {
   if (held === undefined) return 'down'
-  if (diskFailure) return `up ${held.processes.size} with disk ${json(diskFailure)}`
-  if (preemption) return `up ${held.processes.size} preempted ${json(preemption)}`
-  if (powerFailure) return `up ${held.processes.size} until ${powerFailure.before} ${powerFailure.leaves}`
+  const { outline } = held.waitingFaults
+  if (outline !== '') return `up ${held.processes.size} ${outline}`
   return isAlive ? `up ${held.processes.size}` : `ended ${json(held.exit)}`
 }
 

@@ -32,8 +32,9 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   process.memory = new ProcessMemory(process.pid)
   process.isGo = isGoProgram(process.pid)
   injecting(tid, process.memory, injector => {
-    const { unsynced, mayFailDisk, mayPreempt } = process.node
-    if (isFirst) installFilter(injector, filterOf({ writes: unsynced !== undefined || mayFailDisk, calls: mayPreempt }))
+    const { mayStrike } = process.node
+    const writes = mayStrike.has('power') || mayStrike.has('disk')
+    if (isFirst) installFilter(injector, filterOf({ writes, calls: mayStrike.has('preempt') }))
     mapPage(injector)
     process.mayChange = mapSites(injector)
     trapCounter(injector)

@@ -159,7 +159,8 @@ export class Tracer {
 
   #enterCall(thread: HeldThread): void {
     if (!this.#registers.load(thread.tid) || this.#keepsEnd(thread) || this.#keepsPowerless(thread)) return
-    if (givesWay(thread.process.node, syscallName(this.#registers.get('origRax')))) this.spinners.giveWay(thread)
+    if (givesWay(thread.process.node.waitingFaults, syscallName(this.#registers.get('origRax'))))
+      this.spinners.giveWay(thread)
     const treatment = enterCall(thread, this.#registers, this.recorder !== undefined)
     this.#registers.storeChanges(thread.tid)
     this.spinners.afterCall(thread)

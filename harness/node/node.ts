@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Preemption } from '../../checker/happening/preemptions.ts'
 import { portOf, tcpEntries, tcpState } from '../../linux/tcp-table.ts'
 import type { Network } from '../../proxy/network.ts'
 import type { Side } from '../../proxy/tcp.ts'
@@ -11,8 +10,9 @@ import type { NodeOutput, ResolvedNode } from '../config/config.ts'
 import { Disk } from '../files/disk.ts'
 import { losePower } from '../files/power-loss.ts'
 import { type Nanoseconds, VirtualClock } from '../hold/clock/virtual-clock.ts'
-import { type DiskFailure, HeldNode, type PowerFailure } from '../hold/held/held-node.ts'
+import { HeldNode } from '../hold/held/held-node.ts'
 import { Randomness, type RandomnessMark } from '../hold/held/randomness.ts'
+import type { StepFaultKind, StepFaults } from '../hold/held/step-faults.ts'
 import type { Facing } from '../rewind/connection.ts'
 import { CannotRewind } from '../rewind/error.ts'
 import type { Runner } from '../runner/runner.ts'
@@ -98,9 +98,8 @@ export class Node {
   readonly #isPaced: boolean
   /** What its disk promises of what was not synced; undefined if no power failure can come. */
   readonly #diskModel: DiskModel | undefined
-  readonly #mayFailDisk: boolean
-  /** Whether its threads may give way to each other. */
-  readonly #mayPreempt: boolean
+  /** Which faults may strike it in the middle of a step. */
+  readonly #mayStrike: ReadonlySet<StepFaultKind>
 
   constructor(
     { definition, address, directory, isPaced }: NodePlan,
@@ -110,14 +109,12 @@ export class Node {
       isRewound,
       clocksStart,
       diskModel,
-      mayPreempt,
-      mayFailDisk,
+      mayStrike,
     }: {
       readonly isRewound: boolean
       readonly clocksStart: number
       readonly diskModel: DiskModel | undefined
-      readonly mayPreempt: boolean
-      readonly mayFailDisk: boolean
+      readonly mayStrike: ReadonlySet<StepFaultKind>
     },
   ) {
     this.name = definition.name
@@ -130,8 +127,7 @@ export class Node {
     this.#isPaced = isPaced
     this.#clocksStart = clocksStart
     this.#diskModel = diskModel
-    this.#mayFailDisk = mayFailDisk && definition.image === undefined
-    this.#mayPreempt = mayPreempt && definition.image === undefined
+    this.#mayStrike = definition.image === undefined ? mayStrike : new Set()
     this.#clock = new VirtualClock(clocksStart)
   }
 
@@ -167,51 +163,14 @@ export class Node {
     this.#runner.tracer.stopped.thaw(this.#life!.held)
   }
 
-  /** Whether its power is about to fail in the middle of a step. */
-  /** Which of its threads give way in its next step; undefined for none, and where none may. */
-  get preemption(): Preemption | undefined {
-    return this.#life?.held.preemption
+  /** Whether a fault of this kind may strike it in the middle of a step, and none waits to do so. */
+  mayStrike(kind: StepFaultKind): boolean {
+    return this.#mayStrike.has(kind) && this.#life?.held.waitingFaults.get(kind) === undefined
   }
 
-  get mayPreempt(): boolean {
-    return this.#mayPreempt
-  }
-
-  /** Some of its threads give way in its next step. It must be alive. */
-  preempt(preemption: Preemption): void {
-    this.#life!.held.preempt(preemption)
-    this.#standing = undefined
-  }
-
-  /** What goes wrong with its disk in its next step. */
-  get diskFailure(): DiskFailure | undefined {
-    return this.#life?.held.diskFailure
-  }
-
-  get mayFailDisk(): boolean {
-    return this.#mayFailDisk
-  }
-
-  /** Something goes wrong with its disk in its next step. It must be alive. */
-  failDisk(failure: DiskFailure): void {
-    this.#life!.held.failDisk(failure)
-    this.#standing = undefined
-  }
-
-  /** A step is over in which it may have done something. */
-  endFailures(): void {
-    const held = this.#life?.held
-    if (held && held.diskCalls > 0) held.failDisk(undefined)
-    if (held && held.callsSeen > 0) held.preempt(undefined)
-  }
-
-  get powerFailure(): PowerFailure | undefined {
-    return this.#life?.held.powerFailure
-  }
-
-  /** Lets its power fail in the middle of a step. */
-  failLater(failure: PowerFailure): void {
-    if (this.#life) this.#life.held.powerFailure = failure
+  /** Lets a fault strike it in the middle of a step to come. It must be alive. */
+  strikeLater<Kind extends StepFaultKind>(kind: Kind, fault: StepFaults[Kind]): void {
+    this.#life!.held.waitingFaults.set(kind, fault)
     this.#standing = undefined
   }
 
@@ -664,8 +623,7 @@ export class Node {
     this.#disk = undefined
     const held = new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy())
     held.isPaced = this.#isPaced
-    held.mayPreempt = this.#mayPreempt
-    held.mayFailDisk = this.#mayFailDisk
+    held.mayStrike = this.#mayStrike
     const life = new Life(this.#runner, held, this.#runtime.place(), disk)
     held.packets = () => life.uplink.packets
     this.#lives.add(life, beginning, this.#isFirst)
@@ -674,8 +632,7 @@ export class Node {
 
   /** What a container writes is not seen. */
   #newUnsynced(): Unsynced | undefined {
-    const isSeen = this.#diskModel !== undefined && this.#definition.image === undefined
-    return isSeen ? new Unsynced(this.#diskModel) : undefined
+    return this.#diskModel && this.#mayStrike.has('power') ? new Unsynced(this.#diskModel) : undefined
   }
 
   #newDirectory(): string {

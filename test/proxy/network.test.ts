@@ -483,7 +483,7 @@ test('what was written together can be divided between its frames, and its rest 
   const beginning = network.messages.beginningOf(message!, 2)
   expect(beginning.label).toBe('n1→n2 #2 forward 4 | forward 5')
   expect(inFlight(network)).toHaveLength(2)
-  const [first, rest] = network.messages.divide(message!, 2)
+  const [first, rest] = network.messages.divide(message!, { after: 2, of: 'frames' })
   expect([first.label, rest.label]).toEqual([
     beginning.label,
     'n1→n2 #4 forward 7 | forward 15 | forward 15 | forward 15 | +6',
@@ -492,8 +492,8 @@ test('what was written together can be divided between its frames, and its rest 
   step(network)
   expect(read()).toBe('One. Two.')
   expect(inFlight(network)).toEqual([rest.label, 'n1→n2 #14 forward 6'])
-  expect(() => network.messages.divide(rest, 10)).toThrow('cannot divide')
-  network.messages.divide(rest, 1)
+  expect(() => network.messages.divide(rest, { after: 10, of: 'frames' })).toThrow('cannot divide')
+  network.messages.divide(rest, { after: 1, of: 'frames' })
   settle(network)
   expect(read()).toBe(` Three. ${'And many more. '.repeat(9)}Last.`)
 })

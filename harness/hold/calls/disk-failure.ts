@@ -16,13 +16,13 @@ export const failureOf = (
   name: SyscallName,
 ): number | 'short' | undefined => {
   const { node, pid } = thread.process
-  const { diskFailure } = node
-  if (diskFailure === undefined) return undefined
-  const { what, at } = diskFailure
+  const failure = node.waitingFaults.get('disk')
+  if (failure === undefined) return undefined
+  const { what, at } = failure
   if (what === 'sync' ? !syncs.has(name) : !writes.has(name) || !isFileOfDisk(pid, registers.get('rdi') | 0))
     return undefined
-  node.diskCalls += 1
-  if (what === 'sync') return node.diskCalls === at ? -constants.errno.EIO : undefined
-  if (what === 'full') return node.diskCalls >= at ? -constants.errno.ENOSPC : undefined
-  return node.diskCalls === at && plainWrites.has(name) && registers.get('rdx') > 1 ? 'short' : undefined
+  const calls = node.waitingFaults.countCall('disk')
+  if (what === 'sync') return calls === at ? -constants.errno.EIO : undefined
+  if (what === 'full') return calls >= at ? -constants.errno.ENOSPC : undefined
+  return calls === at && plainWrites.has(name) && registers.get('rdx') > 1 ? 'short' : undefined
 }

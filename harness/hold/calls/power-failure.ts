@@ -11,13 +11,16 @@ const writes: ReadonlySet<SyscallName> = new Set(['write', 'writev', ...sends])
 /** Whether the power of a thread's node fails now, just before this call. */
 export const losesPower = ({ process }: HeldThread, registers: Registers, name: SyscallName | undefined): boolean => {
   const { node } = process
-  const { powerFailure } = node
-  if (powerFailure === undefined || name === undefined) return false
+  const failure = node.waitingFaults.get('power')
+  if (failure === undefined || name === undefined) return false
   if (!syncs.has(name) && !(writes.has(name) && isSocket(process.pid, registers.get('rdi') | 0))) return false
-  const before = powerFailure.before - 1
-  node.powerFailure = before > 0 ? { ...powerFailure, before } : undefined
-  if (before > 0) return false
-  node.lostPower = powerFailure.leaves
+  const before = failure.before - 1
+  if (before > 0) {
+    node.waitingFaults.set('power', { ...failure, before })
+    return false
+  }
+  node.waitingFaults.delete('power')
+  node.lostPower = failure.leaves
   return true
 }
 

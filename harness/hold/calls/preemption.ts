@@ -1,5 +1,5 @@
-import type { Preemption } from '../../../checker/happening/preemptions.ts'
 import type { SyscallName } from '../../../linux/syscall-number.ts'
+import type { WaitingFaults } from '../held/step-faults.ts'
 import { systemCalls } from './system-calls.ts'
 
 /** Calls that concern the caller alone, or nothing that changes: giving way before one of them changes nothing. */
@@ -41,13 +41,9 @@ export const stoppedToPreempt: ReadonlySet<SyscallName> = new Set(
 )
 
 /** Counts a call of a node. Returns whether its thread gives way before it. */
-export const givesWay = (
-  node: { readonly preemption: Preemption | undefined; callsSeen: number },
-  name: SyscallName | undefined,
-): boolean => {
-  const { preemption } = node
+export const givesWay = (faults: WaitingFaults, name: SyscallName | undefined): boolean => {
+  const preemption = faults.get('preempt')
   if (preemption === undefined || name === undefined || !stoppedToPreempt.has(name)) return false
-  node.callsSeen += 1
-  const after = node.callsSeen - preemption.from
+  const after = faults.countCall('preempt') - preemption.from
   return after === 0 || (after > 0 && preemption.every !== undefined && after % preemption.every === 0)
 }

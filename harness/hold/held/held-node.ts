@@ -1,5 +1,4 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import type { Preemption } from '../../../checker/happening/preemptions.ts'
 import { innerId } from '../../../linux/inner-id.ts'
 import type { ProcessMemory } from '../../../linux/memory.ts'
 import type { Registers } from '../../../linux/ptrace.ts'
@@ -12,6 +11,7 @@ import { millisecond, type Nanoseconds, never, type VirtualClock } from '../cloc
 import type { WaitKind } from '../clock/waits.ts'
 import { turnUsMax } from '../turns/turns.ts'
 import type { Randomness } from './randomness.ts'
+import { type StepFaultKind, WaitingFaults } from './step-faults.ts'
 
 /** Something that happens when the node's clock reaches an instant. */
 export interface Timer {
@@ -60,21 +60,6 @@ export interface Polls {
 }
 
 export const noPolls: Polls = { address: 0, answer: 0, count: 0 }
-
-/**
- * What goes wrong with a node's disk in its next step: its so many-th sync fails with EIO, the disk is full from the so many-th
- * write on (ENOSPC), or that write is short.
- */
-export interface DiskFailure {
-  readonly what: 'sync' | 'full' | 'short'
-  readonly at: number
-}
-
-/** Its power fails just before it syncs or sends something for the so many-th time from now. */
-export interface PowerFailure {
-  readonly before: number
-  readonly leaves: Remainder
-}
 
 /** What a thread inherits from its creator. */
 export type Origin = Pick<HeldThread, 'randomness' | 'ordinal'>
@@ -280,12 +265,6 @@ export class HeldNode {
   isStarting = true
   /** Whether its own doing takes time: who keeps reading the clock waits, and others go on meanwhile. */
   isPaced = false
-  /** Whether its threads may give way to each other: they stop at each call that others may notice. */
-  mayPreempt = false
-  /** Which of its threads give way in its next step. */
-  preemption: Preemption | undefined
-  /** How many calls it has made since then that others may notice. */
-  callsSeen = 0
   /** How many packets it has sent and got. */
   packets = (): number => 0
   /** The same before the present step. */
@@ -338,14 +317,10 @@ export class HeldNode {
   limits: NodeLimits = defaultLimits
   /** What a power failure may lose of its disk; undefined if none will come. */
   unsynced: Unsynced | undefined
-  /** Whether its disk may fail: it stops at each call that writes. */
-  mayFailDisk = false
-  /** What goes wrong with its disk in its next step. */
-  diskFailure: DiskFailure | undefined
-  /** How many calls it has made since then that might fail so. */
-  diskCalls = 0
-  /** When its power fails in the middle of a step; undefined for never. */
-  powerFailure: PowerFailure | undefined
+  /** Which faults may strike it in the middle of a step. It stops at each call at which one of them may. */
+  mayStrike: ReadonlySet<StepFaultKind> = new Set()
+  /** Those that will. */
+  readonly waitingFaults = new WaitingFaults()
   /** What is left of its disk, once its power has failed in the middle of a step. It is frozen then. */
   lostPower: Remainder | undefined
   /** Directories of this machine that contain what it writes. */
@@ -409,7 +384,8 @@ export class HeldNode {
     const { counts } = this
     for (const process of this.processes.values()) process.mayChange = false
     const forgetPeriods = this.clock.periods.mark()
-    const { turnsCut, sharesPorts, sharedPorts, powerFailure, preemption, diskFailure } = this
+    const { turnsCut, sharesPorts, sharedPorts } = this
+    const waitingFaults = this.waitingFaults.mark()
     const giveUpDeadlines = new Map(
       [...this.givesUp].flatMap(([label, timer]) => (timer ? [[label, timer.deadline] as const] : [])),
     )
@@ -421,9 +397,7 @@ export class HeldNode {
       this.randomness.rewind(randomness)
       this.#counts = { ...counts }
       this.turnsCut = turnsCut
-      this.powerFailure = powerFailure
-      this.preempt(preemption)
-      this.failDisk(diskFailure)
+      this.waitingFaults.rewind(waitingFaults)
       this.lostPower = undefined
       this.sharesPorts = sharesPorts
       this.sharedPorts = sharedPorts
@@ -431,18 +405,6 @@ export class HeldNode {
       this.forgetUnanswered()
       this.giveUpDeadlines = giveUpDeadlines
     }
-  }
-
-  /** Something goes wrong with its disk in its next step. */
-  failDisk(failure: DiskFailure | undefined): void {
-    this.diskFailure = failure
-    this.diskCalls = 0
-  }
-
-  /** Some of its threads give way in its next step. */
-  preempt(preemption: Preemption | undefined): void {
-    this.preemption = preemption
-    this.callsSeen = 0
   }
 
   /** Forgets all unanswered connections. */

@@ -122,4 +122,4 @@ export class StoppedThreads {
 }
 
 /** Whether its node's threads go on one after the other, because they may give way. */
-const isOfOrder = ({ process }: HeldThread): boolean => process.node.mayPreempt
+const isOfOrder = ({ process }: HeldThread): boolean => process.node.mayStrike.has('preempt')
