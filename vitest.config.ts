@@ -18,7 +18,14 @@ export default defineConfig({
         extends: true,
         test: { name: 'fast', include: [...fast], isolate: false, setupFiles: ['test/no-processes.ts'] },
       },
-      { extends: true, test: { name: 'all else', include, exclude: [...fast, '**/node_modules/**'] } },
+      {
+        extends: true,
+        test: {
+          ...{ name: 'all else', include, exclude: [...fast, '**/node_modules/**'] },
+          // Once in thousands of tests, a busy machine's kernel or a peer of the test is late. What passed only the second time is listed at the end.
+          retry: 1,
+        },
+      },
     ],
   },
 })

@@ -143,8 +143,11 @@ const askingFor = (count: number): Nanoseconds => {
 
 /** Offsets in struct tcp_info: the state, and the number of unanswered probes. */
 const [stateAt, probesAt] = [0, 3]
-/** How long to wait for the kernel's check of time-outs, which happens every second of real time. */
-const patienceMs = 4000
+/**
+ * How long to wait for the kernel's check of time-outs, in real time. It happens every second, by a thread of the kernel
+ * with ordinary scheduling, which may wait for seconds on a CPU that held nodes keep busy.
+ */
+const patienceMs = 30_000
 
 /** Makes the kernel give up a connection when its own timer next expires, within a second. */
 const giveUp = (node: HeldNode, own: number, { kind, label }: Unanswered): void => {
