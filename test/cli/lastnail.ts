@@ -76,4 +76,4 @@ const withoutLoad = (output: string): string =>
 
 /** Without what a busy machine adds. */
 export const ofQuietMachine = (notes: readonly string[]): string[] =>
-  notes.filter(note => !/not to be trusted|is not known$/.test(note))
+  notes.filter(note => !/not to be trusted|is not known$|^other programs used CPU/.test(note))
