@@ -1,4 +1,5 @@
 import { constants } from 'node:os'
+import type { Registers } from '../../linux/ptrace.ts'
 import { type SyscallName, syscallNumber } from '../../linux/syscall-number.ts'
 import { sends } from './calls/power-failure.ts'
 import { stoppedToPreempt } from './calls/preemption.ts'
@@ -189,7 +190,7 @@ export interface Seen {
 }
 
 const bodyOf = (name: SyscallName, treatment: Treatment, { writes, calls }: Seen): readonly Instruction[] => {
-  if (calls && stoppedToPreempt.has(name)) return [conclude(trace)]
+  if (calls && stoppedToPreempt.has(name)) return flagsArgument[name] === undefined ? [conclude(trace)] : elsewhereBody
   return writes ? bodyOfWrite(name, treatment) : body(treatment)
 }
 
@@ -257,6 +258,38 @@ export const filterOf = (seen: Seen): Buffer => {
   others.set(key, made)
   return made
 }
+
+/** Whether a call is held, and not only stopped because its thread may give way or it may change the disk. */
+export const isHeld = (name: SyscallName, registers: Registers): boolean => {
+  const treatment = systemCalls[name]
+  return treatment.kind !== 'held' || meets(treatment.when, registers)
+}
+
+const meets = (rule: Rule, registers: Registers): boolean => {
+  switch (rule.when) {
+    case 'always':
+      return true
+    case 'positive':
+      return (argument(registers, rule.argument) | 0) > 0
+    case 'given':
+      return argument(registers, rule.argument) !== 0
+    case 'among':
+      return rule.values.includes(argument(registers, rule.argument) | 0)
+    case 'unflagged':
+      return (argument(registers, rule.argument) & rule.bits) === 0
+    case 'futexWait':
+      return futexWaits.includes(registers.get('rsi') & ~futexFlags) && registers.get('r10') !== 0
+    // Nothing else asks for these.
+    case 'elsewhere':
+    case 'code':
+    case 'option':
+      return true
+  }
+}
+
+const argumentRegisters = ['rdi', 'rsi', 'rdx', 'r10', 'r8', 'r9'] as const
+
+const argument = (registers: Registers, index: number): number => registers.get(argumentRegisters[index]!)
 
 /** The errno of a refused call; undefined if it is not refused. A call that the table does not know is refused. */
 export const refusal = (name: SyscallName | undefined): number | undefined => {

@@ -16,7 +16,7 @@ import { answerWith, type Continuation, type Treat, type Treatments } from './ca
 import { watchWrite } from './calls/written-files.ts'
 import { fileTimeCalls } from './files/file-times.ts'
 import { openingCalls } from './files/shown-files.ts'
-import { refusal } from './filter.ts'
+import { isHeld, refusal } from './filter.ts'
 import type { HeldNode, HeldThread } from './held/held-node.ts'
 import { trapMapped } from './instructions/hardware-random.ts'
 import { timerCalls } from './kernel-timers.ts'
@@ -48,9 +48,9 @@ const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): C
     answerWith(registers, failure)
     return 'go on'
   }
-  const treated = name && treatments[name]
+  const treated = name !== undefined && isHeld(name, registers) ? treatments[name] : undefined
   const written = name && watchWrite(thread, registers, name)
-  const answer = treated ? treated(thread, registers, name, isRecorded) : refuse(thread, name, number)
+  const answer = treated ? treated(thread, registers, name!, isRecorded) : refuse(thread, name, number)
   if (failure === 'short') {
     const length = registers.get('rdx')
     registers.set('rdx', length >> 1)

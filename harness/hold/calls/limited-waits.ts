@@ -2,16 +2,7 @@ import { interrupt, type Registers } from '../../../linux/ptrace.ts'
 import { syscallNumber } from '../../../linux/syscall-number.ts'
 import { zeroTimespec } from '../clock/clock-page.ts'
 import { millisecond, type Nanoseconds, never, second } from '../clock/virtual-clock.ts'
-import {
-  deadlineOf,
-  emptySets,
-  endless,
-  futexFlags,
-  futexWaits,
-  type WaitKind,
-  waitKinds,
-  writeTime,
-} from '../clock/waits.ts'
+import { deadlineOf, emptySets, endless, type WaitKind, waitKinds, writeTime } from '../clock/waits.ts'
 import type { HeldProcess, HeldThread, LimitedWait } from '../held/held-node.ts'
 import { interruptedResults } from '../held/interrupted.ts'
 import { countPoll, isPoll, pollAgain, pollsInVain } from './polls.ts'
@@ -26,8 +17,6 @@ const longestNap = 11 * millisecond
 const beginWait = (thread: HeldThread, registers: Registers, kind: WaitKind): Continuation | number | undefined => {
   const { process } = thread
   const number = registers.get('origRax')
-  // Stopped only because its thread may give way.
-  if (number === syscallNumber.futex && !mayTimeOut(registers)) return undefined
   const resumed = takeUp(thread, registers)
   const deadline = resumed ?? deadlineOf(kind, registers, process.memory, process.node.clock)
   if (deadline === undefined) return undefined
@@ -51,10 +40,6 @@ const beginWait = (thread: HeldThread, registers: Registers, kind: WaitKind): Co
   else registers.set(kind.timeout, kind.unit === 'milliseconds' ? -1 : 0)
   return 'exit'
 }
-
-/** Whether a futex call waits, with a time-out. */
-const mayTimeOut = (registers: Registers): boolean =>
-  futexWaits.includes(registers.get('rsi') & ~futexFlags) && registers.get('r10') !== 0
 
 const noteOfPolls =
   'a thread asks for events again and again, and does nothing with the answer: it counts as waiting for others'

@@ -33,10 +33,21 @@ const unnoticed: ReadonlySet<SyscallName> = new Set<SyscallName>([
   ...(['sched_get_priority_max', 'sched_get_priority_min', 'sched_rr_get_interval', 'sched_getattr'] as const),
 ])
 
+/** Of the calls that are held only in some cases, those that others may notice in any case: locks, files that are made. */
+const noticedAlways: ReadonlySet<SyscallName> = new Set([
+  'futex',
+  'open',
+  'openat',
+  'openat2',
+  'fcntl',
+  'fsync',
+  'fdatasync',
+])
+
 /** Calls that are stopped where threads may be preempted, though nothing else asks for it. */
 export const stoppedToPreempt: ReadonlySet<SyscallName> = new Set(
   (Object.keys(systemCalls) as SyscallName[]).filter(
-    name => name === 'futex' || (systemCalls[name].kind === 'native' && !unnoticed.has(name)),
+    name => noticedAlways.has(name) || (systemCalls[name].kind === 'native' && !unnoticed.has(name)),
   ),
 )
 

@@ -134,8 +134,8 @@ test('a thread gives way before one call of the next step; twenty of twenty exec
   const said: string[] = []
   for (const _ of Array.from({ length: 20 })) {
     await cluster.reset()
-    // After the main thread's close: the first thread's read, and its write.
-    await takeNarrow(cluster, 'preempt store before call 3')
+    // After the main thread's open and close, and the first thread's open and read: its write.
+    await takeNarrow(cluster, 'preempt store before call 5')
     expect(labelsOf(cluster)).toEqual(['client ann'])
     await take(cluster, 'client ann')
     await take(cluster, 'client ann')
