@@ -4,13 +4,14 @@
  * found is executed 20 times more, and each program also runs 50 times as it is, on all CPUs.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkConfig } from '../cli/check/check.ts'
 import { configOf } from '../cli/config/load-config.ts'
-import { repeatPath } from '../cli/traces/repeat.ts'
+import { inSession } from '../cli/session/session.ts'
+import { repeatSchedule } from '../cli/traces/repetition.ts'
 import { packageRoot } from './corpus/package-root.ts'
 import { build, type Program, programs, systemOf } from './threads/programs.ts'
 
@@ -32,7 +33,8 @@ const sources = join(packageRoot, 'bench/threads/programs')
 const found = async (command: readonly string[], version: 'wrong' | 'mended', threads: number, seed: number) => {
   const out = mkdtempSync(join(tmpdir(), 'lastnail-threads-'))
   try {
-    const { verdict } = await checkConfig(configOf(systemOf(command, version, threads)), {
+    const config = configOf(systemOf(command, version, threads))
+    const { verdict } = await checkConfig(config, {
       executions: executionsMax,
       seed,
       out,
@@ -43,7 +45,9 @@ const found = async (command: readonly string[], version: 'wrong' | 'mended', th
     if (verdict.verdict !== 'violated') return `${verdict.verdict} in ${executions}: ${message}, ${took}`
     const what = verdict.property ?? message.split('\n')[0]
     const preemptions = schedule?.filter(label => label.startsWith('preempt ')) ?? []
-    const { times, same } = await repeatPath(join(out, readdirSync(out).find(name => name.endsWith('.trace'))!), {})
+    const { times, same } = await inSession(config, { seed: verdict.seed, rewind: true }, ({ cluster, signal }) =>
+      repeatSchedule(cluster, schedule ?? [], 20, { rewind: true, mustApply: true, signal }),
+    )
     const order = preemptions.join(', ') || 'no preemption'
     return `${what}, execution ${discovery?.execution}, ${took} (${order}), ${same} of ${times} the same`
   } catch (error) {
