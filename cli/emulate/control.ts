@@ -37,7 +37,7 @@ export interface ControlFile extends Control {
 export const controlFile = 'control.json'
 
 /**
- * Opens the control interface of a running system: HTTP on loopback, for whoever has the token.
+ * Opens the control interface of a running system, and says where: HTTP on loopback, for whoever has the token.
  *
  * @param place the run directory
  *
@@ -77,6 +77,7 @@ export const openControl = async (run: Run, system: string, place: string, port:
   )
   const directory = createRunDirectory()
   const { origin, token } = server
+  process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
   writeFileSync(
     join(directory, controlFile),
     JSON.stringify({ origin, token, system, directory: where } satisfies ControlFile),
@@ -85,8 +86,6 @@ export const openControl = async (run: Run, system: string, place: string, port:
     },
   )
   return {
-    origin,
-    token,
     close: () => {
       removeRunDirectory(directory)
       server.close()

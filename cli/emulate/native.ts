@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { Writing, writeWhole } from '../../checker/system/written.ts'
+import { Writing } from '../../checker/system/written.ts'
 import type { DockerEngine } from '../../docker/engine.ts'
 import type { ResolvedSystem } from '../../harness/config/config.ts'
 import { unlessInterrupted } from '../../harness/hold/turns/interruption.ts'
@@ -13,12 +12,10 @@ import { headerOf } from '../traces/record.ts'
 import { openControl } from './control.ts'
 import { watchCpus } from './cpu-pressure.ts'
 import { NativeTrace } from './native-trace.ts'
-import { OutputFiles } from './output-files.ts'
 import { requireLinks } from './planned-links.ts'
-import { drawRun } from './plot.ts'
 import { showRunProgress } from './progress.ts'
 import { unpublished } from './publish.ts'
-import { MeasuredLines, seriesOf, writeSeries } from './series.ts'
+import { RunFiles, traceIn } from './run-files.ts'
 import type { RunOptions } from './settings.ts'
 import { type Emulated, endedBy, interruptedOf, summaryOf } from './summary.ts'
 
@@ -31,16 +28,15 @@ export const emulateNatively = (
 ): Promise<Emulated> => {
   return amongGuests(async signal => {
     const progress = showRunProgress(settings.forMs)
-    const measured = new MeasuredLines(system.emulation.measure)
     const full = new AbortController()
     const writing = new Writing(() => full.abort())
-    const observer: { trace?: NativeTrace; outputs?: OutputFiles } & EmulationObserver = {
+    const observer: { trace?: NativeTrace; files?: RunFiles } & EmulationObserver = {
       onStart: progress.start,
       onHappening: happening => writing.try(() => observer.trace?.happened(happening)),
       onLook: (look, atMs, values) => {
         writing.try(() => {
           observer.trace?.looked(look, atMs)
-          measured.see(observer.outputs?.append(look.outputs, atMs) ?? [])
+          observer.files?.print(look.outputs, atMs)
         })
         progress.update(look, atMs, values)
       },
@@ -53,7 +49,7 @@ export const emulateNatively = (
       emulation = await Emulation.open(system, settings, observer, engine)
       requireLinks(settings.links, { require: change => emulation!.cluster.requireLink(change) })
       const place = newPlace(options.out, system.name)
-      const [trace, plot] = [join(place, 'run.trace'), join(place, 'run.svg')]
+      const trace = traceIn(place)
       const addresses = Object.fromEntries(emulation.cluster.nodes.map(({ name, address }) => [name, address]))
       const clocksStart = clocksStartNow()
       const header = headerOf(config, system, {
@@ -62,13 +58,9 @@ export const emulateNatively = (
         options: { ...options, pace: 'native' },
         addresses,
       })
-      observer.outputs = new OutputFiles(
-        place,
-        system.nodes.map(({ name }) => name),
-      )
+      const files = (observer.files = new RunFiles(place, system))
       observer.trace = new NativeTrace(trace, header, system.properties, options.keepMs)
-      const { origin, token } = (control = await openControl(emulation, system.name, place, options.port ?? 0))
-      process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
+      control = await openControl(emulation, system.name, place, options.port ?? 0)
       const busy = watchCpus()
       await emulation.run(AbortSignal.any([signal, full.signal]))
       const seconds = emulation.elapsedMs / 1000
@@ -86,14 +78,10 @@ export const emulateNatively = (
       }
       const native = observer.trace
       writing.try(() => native.end(summary))
-      const drawing = new Writing()
-      const drawn = drawRun(emulation, system.name, seconds)
-      drawing.try(() => writeWhole('the plot', plot, drawn))
-      const series = options.series ? writeSeries(place, { ...seriesOf(emulation), ...measured.series }, drawing) : null
-      const files = { trace, plot: drawing.problem === undefined ? plot : null, series }
+      const { problem, ...drawn } = files.end(emulation, { seconds, withSeries: options.series })
       return {
-        summary: { ...summary, notes: [...summary.notes, ...unpublished(system, 'native')], ...files },
-        unwritten: [writing, drawing].flatMap(({ problem }) => problem ?? []),
+        summary: { ...summary, notes: [...summary.notes, ...unpublished(system, 'native')], trace, ...drawn },
+        unwritten: [writing.problem ?? [], problem ?? []].flat(),
       }
     } finally {
       progress.end()

@@ -16,9 +16,11 @@ export class PublishedPorts implements VisitorListener {
   readonly #servers: Server[] = []
   readonly #sockets = new Map<number, Socket>()
   #visitors = 0
+  readonly #published: ResolvedSystem['publish']
   readonly #act: (action: Happening) => void
 
-  private constructor(act: (action: Happening) => void) {
+  private constructor(published: ResolvedSystem['publish'], act: (action: Happening) => void) {
+    this.#published = published
     this.#act = act
   }
 
@@ -32,7 +34,7 @@ export class PublishedPorts implements VisitorListener {
     act: (action: Happening) => Promise<void>,
   ): Promise<PublishedPorts> {
     // A visitor learns of an error through its own connection.
-    const ports = new PublishedPorts(action => void act(action).catch(() => undefined))
+    const ports = new PublishedPorts(published, action => void act(action).catch(() => undefined))
     try {
       for (const each of published) await ports.#listen(each)
       return ports
@@ -50,6 +52,12 @@ export class PublishedPorts implements VisitorListener {
     const socket = this.#sockets.get(visitor)
     if (how === 'end') socket?.end()
     else socket?.resetAndDestroy()
+  }
+
+  /** Says where they are, one line each. */
+  say(): void {
+    for (const { port, node, nodePort } of this.#published)
+      process.stderr.write(`lastnail: 127.0.0.1:${port} is ${node}:${nodePort}\n`)
   }
 
   close(): void {

@@ -6,12 +6,13 @@ import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { ResolvedSystem } from '../../harness/config/config.ts'
 import type { Filter } from '../../harness/steering/filters.ts'
 import { type FatalStep, Guard } from '../../harness/steering/guard.ts'
-import type { ImmediateCheckListener } from '../../harness/steering/immediate-check.ts'
+import type { ImmediateCheckListener, ImmediateCheckOptions } from '../../harness/steering/immediate-check.ts'
 import type { OnSteered } from '../../harness/steering/steering.ts'
 import { violationOf } from '../traces/recorded.ts'
+import type { RunOptions } from './settings.ts'
 
 /** Says on stderr what steering does, one line each. */
-export const sayInterventions: ImmediateCheckListener = {
+const sayInterventions: ImmediateCheckListener = {
   onPrevented({ property, label, atMs }, action) {
     process.stderr.write(
       `lastnail: at ${inSeconds(atMs)}, ${property} would not hold after ${label}: ${sentenceOf(action)}\n`,
@@ -36,12 +37,27 @@ export const sayGivenUp = ({ against, label }: Filter): void => {
   )
 }
 
+/**
+ * The immediate check of each step, if the run is steered by it.
+ *
+ * @throws UsageError for a trace of which nothing can be guarded
+ */
+export const immediateCheckOf = (
+  { properties, faults: { reset, crash } }: ResolvedSystem,
+  { steer, guard: traces }: RunOptions,
+): ImmediateCheckOptions | undefined => {
+  const guard = traces && guardOf(traces, properties)
+  if (guard === undefined && steer !== 'check' && steer !== 'both') return undefined
+  // A guarded service has users: it only refuses what is fatal.
+  return { listener: sayInterventions, guard, mayReboot: guard === undefined && reset + crash > 0 }
+}
+
 /** Steps are taken back, which needs nodes that are held. */
 export const takesBack = (pace: string): UsageError =>
   new UsageError(`--steer and --guard take steps back, which at the pace ${pace} is not possible`)
 
-/** The guard against the bugs of these traces. @throws UsageError for a trace of which nothing can be guarded */
-export const guardOf = (paths: readonly string[], properties: ResolvedSystem['properties']): Guard =>
+/** The guard against the bugs of these traces. */
+const guardOf = (paths: readonly string[], properties: ResolvedSystem['properties']): Guard =>
   new Guard(paths.map(path => fatalStepOf(path, properties)))
 
 const fatalStepOf = (path: string, properties: ResolvedSystem['properties']): FatalStep => {
