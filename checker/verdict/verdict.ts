@@ -219,8 +219,13 @@ export interface RecordedPrediction {
   readonly what: string
   /** On the way there. */
   readonly steps: number
-  readonly deviations: number
+  /** From what a prompt network does; absent if it was predicted by consequence. */
+  readonly deviations?: number
 }
+
+/** `in 4 steps, 2 deviations`. */
+export const describeWay = ({ steps, deviations }: Pick<RecordedPrediction, 'steps' | 'deviations'>): string =>
+  `in ${counted(steps, 'step')}, ${deviations === undefined ? 'by consequence' : counted(deviations, 'deviation')}`
 
 /** Addition to a line if some executions do not count, with the reason of the first; empty if all count. */
 export const describeUnfaithful = (executions: number, why: string | undefined): string =>

@@ -2,7 +2,7 @@ import { headline } from '../../checker/cells/violation.ts'
 import { counted } from '../../checker/system/brief.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { inSeconds } from '../../checker/system/show.ts'
-import type { RecordedPrediction } from '../../checker/verdict/verdict.ts'
+import { describeWay, type RecordedPrediction } from '../../checker/verdict/verdict.ts'
 import type { Filters } from '../../harness/steering/filters.ts'
 import type { Foreseen } from '../../harness/steering/outlook.ts'
 import { describe, type PredictionCounts, type Outcome as Round } from '../../harness/steering/predictor.ts'
@@ -152,7 +152,10 @@ export class Predictions {
     for (const each of foreseen) if (each.isNew) await this.#tell(from, each)
     const [dead] = suspected
     if (records === 'at once' && foreseen.length === 0 && dead)
-      await this.#tell(from, { ...dead, kind: 'liveness', property: dead.what })
+      await this.#tell(from, {
+        ...{ kind: 'liveness', property: dead.what, labels: dead.labels },
+        ...{ order: 'deviations', cost: dead.deviations },
+      })
   }
 
   #time(lateMs: number): void {
@@ -170,23 +173,23 @@ export class Predictions {
 
   /** @param foreseen only a liveness property's is not told if it cannot be recorded: nodes alone may have nothing left to do */
   async #tell(from: Beginning, foreseen: Foreseen): Promise<void> {
-    const { labels, deviations } = foreseen
+    const { labels, order, cost } = foreseen
     const { records, signal } = this.#how
     const recorded = records === 'at once' ? await this.#record(from, foreseen) : undefined
     if (records === 'at the end') this.#later = [...this.#later, [from, foreseen]]
     if (signal.aborted || (recorded === undefined && foreseen.kind === 'liveness')) return
-    this.#told.push({ step: from.step, what: describe(foreseen), steps: labels.length, deviations })
-    const way = `in ${counted(labels.length, 'step')}, ${counted(deviations, 'deviation')}`
+    const way = { steps: labels.length, ...(order === 'deviations' && { deviations: cost }) }
+    this.#told.push({ step: from.step, what: describe(foreseen), ...way })
     const where = recorded?.trace ? `: ${recorded.trace}` : ''
-    process.stderr.write(`lastnail: at ${inSeconds(from.atMs)}, ${way}: ${describe(foreseen)}${where}\n`)
+    process.stderr.write(`lastnail: at ${inSeconds(from.atMs)}, ${describeWay(way)}: ${describe(foreseen)}${where}\n`)
   }
 
-  async #record({ step, atMs }: Beginning, { property, kind }: Foreseen): Promise<FoundBesides | undefined> {
+  async #record({ step, atMs }: Beginning, { property, kind, order }: Foreseen): Promise<FoundBesides | undefined> {
     // Later ones are mostly the same.
     const isRecorded = this.#found.some(found => found.kind === kind && found.property === (property ?? null))
     if (isRecorded || this.#failures >= failuresMax) return undefined
     const { config, out, trace, seed } = this.#run
-    const args = [config, '--out', out, '--json', '--workers', '1', '--search', 'deviations', '--seed', String(seed)]
+    const args = [config, '--out', out, '--json', '--workers', '1', '--search', order, '--seed', String(seed)]
     args.push('--from', `${trace}:${step}`, '--for', `${confirmMs}ms`)
     if (property !== undefined && kind === 'safety') args.push('--property', property)
     const { code, stdout, stderr } = await checkBesides(args, this.#how)

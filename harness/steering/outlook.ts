@@ -2,7 +2,7 @@ import { Solo } from '../../checker/cells/alone.ts'
 import { Executor, type Mark } from '../../checker/cells/executor.ts'
 import { attempt } from '../../checker/cells/schedule.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
-import type { Suspicion } from '../../checker/searches/deviations/explorer.ts'
+import type { ExplorerOrder } from '../../checker/searches/deviations/explorer.ts'
 import { type Prediction, predict } from '../../checker/searches/deviations/predict.ts'
 import type { Table } from '../../checker/searches/local/table.ts'
 import { Budget } from '../../checker/system/budget.ts'
@@ -19,16 +19,19 @@ import { withoutBroken } from './without-broken.ts'
 export interface Foreseen extends Pick<Violation, 'kind' | 'property'> {
   /** From that state. */
   readonly labels: readonly string[]
-  /** By how many deviations from what a prompt network does next. */
-  readonly deviations: number
+  /** How it was searched for. */
+  readonly order: ExplorerOrder
+  /** By deviations: from what a prompt network does next. By consequence: steps. */
+  readonly cost: number
 }
 
 /** How a prediction is limited. */
 export interface Limits {
+  readonly order: ExplorerOrder
   readonly inputsMax: number
   readonly transitionsMax: number
   readonly suspicionsMax: number
-  readonly deviationsMax?: number
+  readonly costMax?: number
   readonly prevented?: ReadonlySet<string>
   readonly within?: ReadonlySet<string> | undefined
 }
@@ -82,7 +85,7 @@ export class Outlook {
    *
    * @throws MarkLost if no node can be brought back to it
    */
-  predict(table: Table, round: number, limits: Limits): Promise<Prediction> {
+  predict(table: Table, round: number, { costMax, ...limits }: Limits): Promise<Prediction> {
     return predict({
       nodes: { ...this.#nodes, faults: this.#system.faults },
       properties: this.#system.properties,
@@ -90,12 +93,13 @@ export class Outlook {
       solo: this.#solo,
       begin: { after: [`round ${round}`], variant: 0 },
       budget: new Budget({ signal: this.#signal }),
+      ...(costMax !== undefined && { deviationsMax: costMax }),
       ...limits,
     })
   }
 
   /** Executes a way on the whole system, as far as it is possible. Gives what it violates there. */
-  async execute({ labels, deviations }: Pick<Suspicion, 'labels' | 'deviations'>): Promise<Foreseen | undefined> {
+  async execute({ labels, order, cost }: Pick<Foreseen, 'labels' | 'order' | 'cost'>): Promise<Foreseen | undefined> {
     this.#solo.forget()
     try {
       await this.#executor.restore(this.#mark, this.#state)
@@ -108,7 +112,7 @@ export class Outlook {
     }
     const { violation } = this.#executor
     const executed = this.#executor.labels().slice(this.#state.schedule.length)
-    return violation && { kind: violation.kind, property: violation.property, labels: executed, deviations }
+    return violation && { kind: violation.kind, property: violation.property, labels: executed, order, cost }
   }
 
   /** Brings the run back, as if nothing had been done. */

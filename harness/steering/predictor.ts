@@ -49,10 +49,20 @@ export interface PredictionCounts {
   readonly unhelped: number
 }
 
+interface Searched {
+  readonly found: Foreseen | undefined
+  readonly suspected: readonly Suspicion[]
+}
+
 const nothing: Outcome = { foreseen: [], suspected: [], filters: [] }
 
 /** So many ways are executed on the whole system in a round, of those that single nodes could go. */
 const suspicionsMax = 8
+/**
+ * Of the inputs of a round's search for violations. The search by deviations gets further where a way has many steps, and the one by consequence
+ * finds what is near where a prompt network never comes to rest.
+ */
+const shareOfConsequence = 0.25
 /** So many ways that violated something are tried again in each round. Each costs a rewind and its steps. */
 const knownMax = 4
 /** So many searches look for violations with something prevented. */
@@ -143,7 +153,7 @@ export class Predictor {
     const { found, suspected } =
       isSteered && old.length > 0
         ? { found: undefined, suspected: [] }
-        : await this.#search(outlook, { isToBeNew: old.length > 0 })
+        : await this.#searchBoth(outlook, old.length > 0)
     const isNew = found !== undefined && !this.#isKnown(found)
     const foreseen = [...old.map(each => ({ ...each, isNew: false })), ...(found ? [{ ...found, isNew }] : [])]
     this.counts.predicted += foreseen.length
@@ -160,15 +170,29 @@ export class Predictor {
     this.#known = [way, ...this.#known].slice(0, knownMax)
   }
 
+  /** By deviations, and if that finds nothing, by consequence. Both give nodes as many inputs together as a round may. */
+  async #searchBoth(outlook: Outlook, isToBeNew: boolean): Promise<Searched> {
+    const { inputsMax } = this.#options
+    const before = this.counts.inputs
+    const first = Math.ceil(inputsMax * (1 - shareOfConsequence))
+    const { found, suspected } = await this.#search(outlook, { order: 'deviations', isToBeNew, inputsMax: first })
+    if (found) return { found, suspected }
+    const left = inputsMax - (this.counts.inputs - before)
+    const later = await this.#search(outlook, { order: 'consequence', isToBeNew, inputsMax: left })
+    return { found: later.found, suspected }
+  }
+
   /** The first way that violates something on the whole system. */
   async #search(
     outlook: Outlook,
-    { isToBeNew = false, ...limits }: Partial<Limits> & { readonly isToBeNew?: boolean },
-  ): Promise<{ readonly found: Foreseen | undefined; readonly suspected: readonly Suspicion[] }> {
-    this.#searches += 1
-    const { inputsMax, transitionsMax } = this.#options
+    {
+      isToBeNew = false,
+      ...limits
+    }: Pick<Limits, 'order' | 'inputsMax'> & Partial<Limits> & { readonly isToBeNew?: boolean },
+  ): Promise<Searched> {
+    const { transitionsMax } = this.#options
     const { suspicions, inputs, transitions, isLost } = await outlook.predict(this.#table, this.counts.rounds, {
-      ...{ inputsMax, transitionsMax, suspicionsMax, within: this.#within },
+      ...{ transitionsMax, suspicionsMax, within: this.#within },
       ...limits,
     })
     this.counts.inputs += inputs
@@ -178,7 +202,8 @@ export class Predictor {
     const suspected = suspicions.filter(({ kind }) => kind === 'dead')
     for (const suspicion of suspicions) {
       if (suspicion.kind === 'dead' || (isToBeNew && this.#isKnown(suspicion))) continue
-      const found = await outlook.execute(suspicion)
+      const { labels, deviations: cost } = suspicion
+      const found = await outlook.execute({ labels, order: limits.order, cost })
       if (found) return { found, suspected }
       this.counts.vain += 1
     }
@@ -207,11 +232,12 @@ export class Predictor {
     const helped = steps.filter(label => this.#helped.has(saidOf(label)))
     for (const label of new Set([...helped, ...steps])) {
       if (this.#searches >= searchesMax || this.#inputsLeft <= 0) return undefined
+      this.#searches += 1
       const tried = [...filters, { said: saidOf(label), label, against: describe(way) }]
       const prevented = new Set(tried.map(({ said }) => said))
       const before = this.counts.inputs
       const { found } = await this.#search(outlook, {
-        ...{ prevented, deviationsMax: way.deviations, inputsMax: this.#inputsLeft },
+        ...{ order: way.order, prevented, costMax: way.cost, inputsMax: this.#inputsLeft },
       })
       this.#inputsLeft -= this.counts.inputs - before
       if (found === undefined) return tried

@@ -1,6 +1,6 @@
 import { counted } from '../../checker/system/brief.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
-import type { RecordedVerdict } from '../../checker/verdict/verdict.ts'
+import { describeWay, type RecordedVerdict } from '../../checker/verdict/verdict.ts'
 import { describeCall } from './calls.ts'
 import { type Comparison, compare } from './comparison.ts'
 import type { ShownExecution } from './execution.ts'
@@ -34,9 +34,9 @@ export const verdictOf = ({ end }: Trace): RecordedVerdict | undefined => {
 
 /** What was predicted from states of a run, in words. */
 export const predictionsIn = (trace: Trace): readonly { readonly step: number; readonly said: string }[] =>
-  (verdictOf(trace)?.predicted ?? []).map(({ step, what, steps, deviations }) => ({
-    step,
-    said: `${what} is predicted in ${counted(steps, 'step')}, ${counted(deviations, 'deviation')}`,
+  (verdictOf(trace)?.predicted ?? []).map(prediction => ({
+    step: prediction.step,
+    said: `${prediction.what} is predicted ${describeWay(prediction)}`,
   }))
 
 /** A short remark on a step. Lists of badges have the most important first. */

@@ -13,7 +13,7 @@ import {
 } from '../../harness/config/config.ts'
 import { ClusterMark } from '../../harness/execution/mark.ts'
 import { Stage } from '../../harness/execution/stage.ts'
-import { Outlook } from '../../harness/steering/outlook.ts'
+import { type Limits, Outlook } from '../../harness/steering/outlook.ts'
 import { Predictor } from '../../harness/steering/predictor.ts'
 import { inTime } from '../../harness/timed/timed-system.ts'
 import { meshTiming } from './timed/mesh.ts'
@@ -86,6 +86,30 @@ test('ways that violated something before are tried first in each round, on the 
   expect(did).toEqual([`execute ${first.foreseen[0]!.labels.at(-1)}`, 'search with something prevented'])
   expect(second.filters.map(({ label }) => label)).toEqual(first.filters.map(({ label }) => label))
   expect(predictor.counts).toMatchObject({ rounds: 2, predicted: 2 })
+})
+
+test('what a search by deviations does not find, one by consequence does, with the inputs that are left', async () => {
+  const { look } = await runWithPredictor()
+  const { predict } = Outlook.prototype
+  const searches: Pick<Limits, 'order' | 'inputsMax' | 'costMax'>[] = []
+  const found = { suspicions: [], inputs: 7, transitions: 7, states: 7, depth: 1, deviations: 1 }
+  vi.spyOn(Outlook.prototype, 'predict').mockImplementation(async function (this: Outlook, ...about) {
+    const { order, inputsMax, costMax } = about[2]
+    searches.push({ order, inputsMax, ...(costMax !== undefined && { costMax }) })
+    if (order === 'consequence') return predict.call(this, ...about)
+    return { ...found, isDone: true, isLost: false, undecided: new Map() }
+  })
+  const { foreseen, filters } = await look()
+  expect(searches.slice(0, 2)).toEqual([
+    { order: 'deviations', inputsMax: 150 },
+    { order: 'consequence', inputsMax: 193 },
+  ])
+  expect(foreseen).toMatchObject([{ property: 'neverFive', order: 'consequence', isNew: true }])
+  // What prevents it is looked for in the same order, at most as far away.
+  const costMax = foreseen[0]!.cost
+  const later = searches.slice(2)
+  expect(later).toEqual(later.map(({ inputsMax }) => ({ order: 'consequence', inputsMax, costMax })))
+  expect(filters).toHaveLength(1)
 })
 
 test('what a round remembers of nodes does not hold the stages on which they were executed', async () => {
