@@ -26,6 +26,8 @@ export interface FollowerOrder {
   readonly everyMs: number
   readonly max: ReturnType<typeof predictionMax>
   readonly isSteered: boolean
+  /** See `PredictorOptions`. */
+  readonly roundMs?: number | undefined
 }
 
 /** A later message: a step of the run, or that its start is over. */
@@ -50,8 +52,9 @@ export interface FollowerAnswer {
 
 /** A state is up to date if the run was there so many milliseconds ago. From an older one, what comes has mostly come already. */
 const upToDateMs = 1000
-/** It says after so many steps where it is. */
+/** While it is behind, it says after so many steps where it is; once it has caught up, after so many milliseconds. */
 const stepsPerAnswer = 50
+const answerEveryMs = 100
 
 /** The steps that were received, in order. */
 class Steps {
@@ -71,17 +74,18 @@ class Steps {
 
 /** Executes the steps of a run on nodes of its own, and predicts from states that are up to date. */
 const follow = async (order: FollowerOrder, steps: Steps): Promise<void> => {
-  const { file, everyMs, max, isSteered, ...rest } = order
+  const { file, everyMs, max, isSteered, roundMs, ...rest } = order
   const config = await loadConfig(file)
   const given = resolveSystem(config.definition, { directory: config.directory })
   await inSession(config, { ...rest, isAble: true }, async ({ cluster, signal }) => {
     const executor = new Executor<GlobalState>(cluster, given.properties)
-    const predictor = new Predictor(cluster, given, { ...max, isSteered, signal })
+    const predictor = new Predictor(cluster, given, { ...max, isSteered, roundMs, signal })
     const answer = (more: Partial<FollowerAnswer> = {}) =>
       send({ atMs: atMsOf(cluster), counts: predictor.counts, ...more })
     await executor.reset()
     let nextMs = everyMs
     const timesMs: number[] = []
+    let saidMs = performance.now()
     for await (const step of steps) {
       if (step.label !== undefined) await execute(cluster, executor, { ...step, label: step.label })
       if (executor.broken) return
@@ -91,7 +95,15 @@ const follow = async (order: FollowerOrder, steps: Steps): Promise<void> => {
         while (nextMs <= step.atMs) nextMs += everyMs
         const outcome = await predictor.look(executor.mark(), { requested: cluster.running.time!.requested, timesMs })
         await answer({ round: { step: executor.schedule.length, atMs: step.atMs, outcome } })
-      } else if (executor.schedule.length % stepsPerAnswer === 0) await answer()
+      } else {
+        const hasCaughtUp = step.atMs === steps.latestMs
+        const says = hasCaughtUp
+          ? performance.now() - saidMs >= answerEveryMs
+          : executor.schedule.length % stepsPerAnswer === 0
+        if (!says) continue
+        saidMs = performance.now()
+        await answer()
+      }
     }
   })
 }

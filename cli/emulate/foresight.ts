@@ -11,7 +11,7 @@ import { allowedCpus } from '../../linux/affinity.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { Conclusion } from './confirmed.ts'
 import { Follower } from './follow.ts'
-import { isPredicted, Predictions, predictEveryMsDefault, predictionMax } from './predictions.ts'
+import { isPredicted, Predictions, predictEveryMsDefault, predictionMax, roundBesideMs } from './predictions.ts'
 import { SearchBesides, type SearchedRun, type SearchPlan, stopsTheClock } from './search-besides.ts'
 import type { RunOptions } from './settings.ts'
 import { sayGivenUp } from './steering.ts'
@@ -95,7 +95,17 @@ export class Foresight {
     } else {
       const { config: file, seed, clocksStart, timing } = run
       this.follower = new Follower(
-        { file, seed, clocksStart, timing, cpu: otherOf(cpus), everyMs, max, isSteered },
+        {
+          file,
+          seed,
+          clocksStart,
+          timing,
+          cpu: otherOf(cpus),
+          everyMs,
+          max,
+          isSteered,
+          roundMs: isSteered ? roundBesideMs : undefined,
+        },
         { cpus, onRound: (from, round) => void predictions.take(from, round, elapsedMs()) },
       )
     }

@@ -68,6 +68,8 @@ const failuresMax = 3
  * (CrystalBall, section 5.4).
  */
 const filterAfterMs = 3000
+/** Milliseconds for a round beside a run that does not wait for it. Its state is up to a second old when it begins. */
+export const roundBesideMs = filterAfterMs - 1000
 
 export interface PredictionsOptions {
   /** When violations are recorded, if they are: another process finds them again. The run would have to wait for it. */

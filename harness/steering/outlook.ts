@@ -30,6 +30,8 @@ export interface Limits {
   readonly order: ExplorerOrder
   readonly inputsMax: number
   readonly transitionsMax: number
+  /** By `performance.now()`. */
+  readonly untilMs: number
   readonly suspicionsMax: number
   readonly costMax?: number
   readonly prevented?: ReadonlySet<string>

@@ -20,6 +20,11 @@ export interface PredictorOptions {
   readonly transitionsMax: number
   /** Whether something is to be prevented, so that what is predicted does not come. */
   readonly isSteered: boolean
+  /**
+   * Milliseconds of real time after which a round searches no further: half of them are for violations, the others for what prevents
+   * them. A round then comes to what the machine can do. By default they take what they take.
+   */
+  readonly roundMs?: number | undefined
   readonly signal: AbortSignal
 }
 
@@ -95,6 +100,8 @@ export class Predictor {
   #searches = 0
   /** What the round's searches with something prevented may still give to nodes. */
   #inputsLeft = 0
+  /** When the round began, by `performance.now()`. */
+  #begunMs = 0
 
   /** @param system with the faults that may happen in a prediction */
   constructor(cluster: Cluster, system: ResolvedSystem, options: PredictorOptions) {
@@ -115,7 +122,7 @@ export class Predictor {
    * @param soFar how it came there
    */
   async look(state: Mark, soFar: RunSoFar): Promise<Outcome> {
-    const begun = performance.now()
+    this.#begunMs = performance.now()
     // Marking in vain, or going back, may cost the state: then the run is executed again.
     this.#cluster.running.soFar = soFar
     const mark = await this.#cluster.mark()
@@ -138,7 +145,7 @@ export class Predictor {
       return nothing
     } finally {
       await outlook.end()
-      this.counts.seconds += (performance.now() - begun) / 1000
+      this.counts.seconds += (performance.now() - this.#begunMs) / 1000
     }
   }
 
@@ -174,12 +181,21 @@ export class Predictor {
   async #searchBoth(outlook: Outlook, isToBeNew: boolean): Promise<Searched> {
     const { inputsMax } = this.#options
     const before = this.counts.inputs
-    const first = Math.ceil(inputsMax * (1 - shareOfConsequence))
-    const { found, suspected } = await this.#search(outlook, { order: 'deviations', isToBeNew, inputsMax: first })
+    const first = 1 - shareOfConsequence
+    const { found, suspected } = await this.#search(outlook, {
+      ...{ order: 'deviations', isToBeNew, inputsMax: Math.ceil(inputsMax * first), untilMs: this.#after(first / 2) },
+    })
     if (found) return { found, suspected }
     const left = inputsMax - (this.counts.inputs - before)
-    const later = await this.#search(outlook, { order: 'consequence', isToBeNew, inputsMax: left })
+    const later = await this.#search(outlook, {
+      ...{ order: 'consequence', isToBeNew, inputsMax: left, untilMs: this.#after(1 / 2) },
+    })
     return { found: later.found, suspected }
+  }
+
+  /** When this part of the round's time is over. */
+  #after(part: number): number {
+    return this.#begunMs + part * (this.#options.roundMs ?? Number.POSITIVE_INFINITY)
   }
 
   /** The first way that violates something on the whole system. */
@@ -188,7 +204,7 @@ export class Predictor {
     {
       isToBeNew = false,
       ...limits
-    }: Pick<Limits, 'order' | 'inputsMax'> & Partial<Limits> & { readonly isToBeNew?: boolean },
+    }: Pick<Limits, 'order' | 'inputsMax' | 'untilMs'> & Partial<Limits> & { readonly isToBeNew?: boolean },
   ): Promise<Searched> {
     const { transitionsMax } = this.#options
     const { suspicions, inputs, transitions, isLost } = await outlook.predict(this.#table, this.counts.rounds, {
@@ -232,12 +248,14 @@ export class Predictor {
     const helped = steps.filter(label => this.#helped.has(saidOf(label)))
     for (const label of new Set([...helped, ...steps])) {
       if (this.#searches >= searchesMax || this.#inputsLeft <= 0) return undefined
+      const untilMs = this.#after(1)
+      if (performance.now() >= untilMs) return undefined
       this.#searches += 1
       const tried = [...filters, { said: saidOf(label), label, against: describe(way) }]
       const prevented = new Set(tried.map(({ said }) => said))
       const before = this.counts.inputs
       const { found } = await this.#search(outlook, {
-        ...{ order: way.order, prevented, costMax: way.cost, inputsMax: this.#inputsLeft },
+        ...{ order: way.order, prevented, costMax: way.cost, inputsMax: this.#inputsLeft, untilMs },
       })
       this.#inputsLeft -= this.counts.inputs - before
       if (found === undefined) return tried

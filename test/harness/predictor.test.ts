@@ -14,7 +14,7 @@ import {
 import { ClusterMark } from '../../harness/execution/mark.ts'
 import { Stage } from '../../harness/execution/stage.ts'
 import { type Limits, Outlook } from '../../harness/steering/outlook.ts'
-import { Predictor } from '../../harness/steering/predictor.ts'
+import { Predictor, type PredictorOptions } from '../../harness/steering/predictor.ts'
 import { inTime } from '../../harness/timed/timed-system.ts'
 import { meshTiming } from './timed/mesh.ts'
 
@@ -36,7 +36,10 @@ const take = `
 const neverFive = always<{ number: number }>(state => state.node('taker').state?.number !== 5)
 
 /** A run in which the fifth number that arrives violates a property; some steps of it were executed. */
-const runWithPredictor = async (more: Partial<SystemDefinition> = {}) => {
+const runWithPredictor = async (
+  more: Partial<SystemDefinition> = {},
+  { roundMs }: Pick<PredictorOptions, 'roundMs'> = {},
+) => {
   const system = resolveSystem(
     {
       name: 'numbers',
@@ -56,7 +59,13 @@ const runWithPredictor = async (more: Partial<SystemDefinition> = {}) => {
   onTestFinished(() => void vi.restoreAllMocks())
   const executor = new Executor<GlobalState>(cluster, system.properties)
   await executor.reset()
-  const limits = { inputsMax: 200, transitionsMax: 5000, isSteered: true, signal: new AbortController().signal }
+  const limits = {
+    inputsMax: 200,
+    transitionsMax: 5000,
+    isSteered: true,
+    roundMs,
+    signal: new AbortController().signal,
+  }
   const predictor = new Predictor(cluster, system, limits)
   const look = () => predictor.look(executor.mark(), { requested: [] })
   const goOn = async (steps = 2) => {
@@ -110,6 +119,12 @@ test('what a search by deviations does not find, one by consequence does, with t
   const later = searches.slice(2)
   expect(later).toEqual(later.map(({ inputsMax }) => ({ order: 'consequence', inputsMax, costMax })))
   expect(filters).toHaveLength(1)
+})
+
+test('a round searches no longer than it may', async () => {
+  const { look, predictor } = await runWithPredictor({}, { roundMs: 0 })
+  expect((await look()).foreseen).toEqual([])
+  expect(predictor.counts).toMatchObject({ rounds: 1, inputs: 0, transitions: 0 })
 })
 
 test('what a round remembers of nodes does not hold the stages on which they were executed', async () => {

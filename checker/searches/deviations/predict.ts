@@ -22,6 +22,8 @@ export interface PredictOptions<State> {
   readonly inputsMax: number
   /** It ends after so many steps in memory. */
   readonly transitionsMax?: number
+  /** It ends at this time too, by `performance.now()`: then it comes to what the machine can do. */
+  readonly untilMs?: number | undefined
   readonly depthMax?: number
   readonly deviationsMax?: number
   /** It ends after so many suspicions; 1 by default. */
@@ -62,6 +64,7 @@ const lost = Symbol('the mark is lost')
  */
 export const predict = async <State>(options: PredictOptions<State>): Promise<Prediction> => {
   const { nodes, table, begin, inputsMax, transitionsMax = Number.POSITIVE_INFINITY, suspicionsMax = 1 } = options
+  const { untilMs = Number.POSITIVE_INFINITY } = options
   const beginning = new Begin(nodes.names, begin.after)
   for (let task = beginning.next(); task; task = beginning.next())
     beginning.learn((await options.solo.perform(task, begin.variant, options.budget)).last)
@@ -82,7 +85,7 @@ export const predict = async <State>(options: PredictOptions<State>): Promise<Pr
   const suspicions: Suspicion[] = []
   let isLost = false
   while (!isLost && !explorer.isDone && suspicions.length < suspicionsMax) {
-    if (explorer.asked >= inputsMax || explorer.transitions >= transitionsMax) break
+    if (explorer.asked >= inputsMax || explorer.transitions >= transitionsMax || performance.now() >= untilMs) break
     options.budget.check()
     const ask = explorer.next(Math.min(transitionsMax - explorer.transitions, transitionsPerLook))
     if (ask) {
