@@ -94,6 +94,7 @@ export const emulateInTime = (
         ...leftOut,
         ...(ports ? [] : unpublished(system, pace)),
         ...run.notReady,
+        ...run.preventedAgain,
         ...cluster.notes(),
         ...measured.notes,
         ...foresight.notes,

@@ -13,6 +13,7 @@ import type { Filters } from '../steering/filters.ts'
 import { ImmediateCheck, type ImmediateCheckListener, type ImmediateCheckOptions } from '../steering/immediate-check.ts'
 import { LiveExecution, type Reader } from '../steering/live-execution.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
+import { Repeated } from '../steering/repeated.ts'
 import { type OnSteered, Steering } from '../steering/steering.ts'
 import { Measurements } from '../timed/measurements.ts'
 import type { Happening, Pace, RunSoFar } from '../timed/timing.ts'
@@ -69,6 +70,7 @@ export class TimedRun implements Run {
   readonly #requests: Requests
   readonly #log: RunLog
   #steering: SteeringCounts | undefined
+  readonly #repeated = new Repeated()
   #nextLookMs: number
   #nextSearchMs: number
   /** The step from which it was last searched. */
@@ -95,6 +97,7 @@ export class TimedRun implements Run {
       new ImmediateCheck(this.#live, system, { ...immediate, listener: this.#counting(immediate.listener) })
     const onSteered: OnSteered = (...about) => {
       this.#count('steered')
+      this.#repeated.see(about[2].label)
       predicted?.onSteered(...about)
     }
     this.#steers = new Steering(this.#live, { check, filters: predicted?.filters, onSteered })
@@ -131,6 +134,11 @@ export class TimedRun implements Run {
 
   get timed(): readonly EndedCall[] {
     return this.#log.timed
+  }
+
+  /** What steering has kept from happening again and again, one sentence each. */
+  get preventedAgain(): readonly string[] {
+    return this.#repeated.notes
   }
 
   /** Which nodes are not ready, one sentence each. */
@@ -218,6 +226,7 @@ export class TimedRun implements Run {
     return {
       onPrevented: (...about) => {
         this.#count('immediate')
+        this.#repeated.see(about[0].label)
         listener.onPrevented(...about)
       },
       onMissed: (...about) => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Filters, preventableOn, saidOf } from '../../harness/steering/filters.ts'
+import { Repeated } from '../../harness/steering/repeated.ts'
 
 const filterOf = (label: string) => ({ said: saidOf(label), label, against: 'safety p' })
 
@@ -54,4 +55,18 @@ test('faults, and what opens or ends connections, are not prevented', () => {
     'a→b #4 close :80',
   ]
   expect(preventableOn(labels)).toEqual(['a→b #3 GET /', 'b timer +5ms', 'client ann'])
+})
+
+test('a note says what was kept from happening ten times or more, whatever the ordinals of its messages', () => {
+  const repeated = new Repeated()
+  const prevent = (times: number) => {
+    for (let time = 0; time < times; time++) repeated.see(`n1→n2 #${3 + time} grant`)
+  }
+  prevent(9)
+  repeated.see('n1→n3 #3 grant')
+  expect(repeated.notes).toEqual([])
+  prevent(2)
+  expect(repeated.notes).toEqual([
+    '11 steps like n1→n2 #3 grant were kept from happening: what needs them gets nowhere',
+  ])
 })
