@@ -287,7 +287,7 @@ export const program = (done: (code: number) => void) => {
     root
       .command('emulate')
       .description('runs the system of a configuration over an emulated internet, with churn, faults and measurements')
-      .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
+      .argument('[config]', 'a TypeScript or JavaScript file, or a compose file (lastnail.config.ts)')
       .option('--pace <pace>', 'virtual, real or native (virtual)', pace)
       .option('--topology <file>', 'a .json, .graphml, .gml or .inet file')
       .option('--churn <file>', 'which nodes come and go: a plan (.json) or a script')
@@ -309,12 +309,12 @@ export const program = (done: (code: number) => void) => {
     'how long',
   ).action(
     async (
-      file: string,
+      file: string | undefined,
       { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, steer, predict, every, inputs, ...options },
     ) => {
       const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, predict, everyMs: every, inputsMax: inputs }
       const run = { forMs, lookMs, keepMs, ...searches, steer: steer === true ? 'both' : steer, ...options }
-      done(await emulateAndTell(file, run, json))
+      done(await emulateAndTell(file ?? findConfig(), run, json))
     },
   )
 
@@ -322,11 +322,13 @@ export const program = (done: (code: number) => void) => {
     root
       .command('guard')
       .description('runs a system for real clients, and keeps the known bugs of traces from happening')
-      .argument('<config>', 'a TypeScript or JavaScript file, or a compose file')
+      .argument('<config>', 'a TypeScript or JavaScript file, or a compose file; it may come last')
       .argument('<traces...>', 'traces of violated properties'),
     'how long (until it is ended)',
   ).action(
-    async (file: string, guard: readonly string[], { for: forMs, look: lookMs, keep: keepMs, json, ...options }) => {
+    async (first: string, others: readonly string[], { for: forMs, look: lookMs, keep: keepMs, json, ...options }) => {
+      const files = [first, ...others]
+      const [file, ...guard] = (first.endsWith('.trace') ? [files.pop()!, ...files] : files) as [string, ...string[]]
       const how = {
         pace: 'real',
         forMs: forMs ?? timerMsMax,
