@@ -221,7 +221,8 @@ class Check {
   /** A violation with what its reader wants to know of it. Behind a given way, each experiment would take that way again. */
   async #explained(found: Discovered): Promise<Discovered> {
     if (found.verdict !== 'violated' || this.#isWayGiven || this.#options.leavesExplanation) return found
-    const explain = (cells: Cells) => this.#examination.explain(cells, found, 1000 * this.#seconds())
+    const spent = { steps: this.#cells.counts.steps, milliseconds: 1000 * this.#seconds() }
+    const explain = (cells: Cells) => this.#examination.explain(cells, found, spent)
     return { ...found, ...(await this.#examining(found.variant).alone(explain)) }
   }
 

@@ -92,8 +92,8 @@ const orderLimits: SearchLimits = { steps: 10_000, milliseconds: 10_000 }
 /** What is found out about a violation that is certain, for its reader. */
 const overtakingLimits = { steps: 5_000, milliseconds: 5_000 } satisfies SearchLimits
 const curveLimits = { steps: 5_000, milliseconds: 3_000 } satisfies SearchLimits
-/** What is found at once is reported soon: each may take half of the time until then, and at least so long. */
-const explainedMsMin = 1000
+/** What is found at once is reported soon: each may take half of what was spent until then, and at least so much. */
+const explainedMin = { steps: 1_000, milliseconds: 1_000 } satisfies SearchLimits
 /** Walks of the curve of a safety violation are so many times as long as its schedule, and at least this long. */
 const [curveFactor, curveLengthMin] = [2, 50]
 const suspectStepsMax = 500_000
@@ -305,12 +305,18 @@ export class Examination {
   /**
    * What a reader of a violation wants to know: which overtakings it depends on, and when it became likely.
    *
-   * @param spentMs until it was found
+   * @param spent until it was found
    */
-  async explain(cells: Cells, found: Found, spentMs: number): Promise<Pick<Verdict, 'overtakings' | 'curve'>> {
+  async explain(
+    cells: Cells,
+    found: Found,
+    spent: Readonly<Record<'steps' | 'milliseconds', number>>,
+  ): Promise<Pick<Verdict, 'overtakings' | 'curve'>> {
     this.#options.onPhase('finding what it depends on')
-    const within = ({ steps, milliseconds }: typeof curveLimits) =>
-      this.#within({ steps, milliseconds: Math.min(milliseconds, Math.max(explainedMsMin, spentMs / 2)) })
+    const atMost = (limits: typeof spent, what: keyof typeof spent) =>
+      Math.min(limits[what], Math.max(explainedMin[what], spent[what] / 2))
+    const within = (limits: typeof spent) =>
+      this.#within({ steps: atMost(limits, 'steps'), milliseconds: atMost(limits, 'milliseconds') })
     const overtakings = await overtakingsIn(cells, found.schedule, this.#stillMet(found), within(overtakingLimits))
     const curve = await curveOf(cells, found.schedule, {
       found: violationLike(found),
