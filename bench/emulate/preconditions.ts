@@ -50,9 +50,14 @@ const isKnownToOthers = (states: States): boolean => {
 const isUndecided = (states: States): boolean =>
   states.size === 3 && of<{ readonly chosen: unknown }>(states).every(({ chosen }) => chosen === null)
 
-/** By bug. Where one has none here, its chain begins anywhere, or nobody has written down where. */
+/** By bug of CrystalBall's; the chain of another one begins anywhere, as far as is known. */
 export const preconditions: Readonly<Record<string, Precondition>> = {
   'randtree-children-siblings': { says: 'a child of a root has a child', holds: isTwoDeep },
+  // A child may come to be the root elsewhere, once it or its root is reset; whoever had it as a child is told so.
+  'randtree-root-as-child': {
+    says: 'a node has a child',
+    holds: states => of<Treelike>(states).some(({ children }) => children.length > 0),
+  },
   // Once it is reset, or lost, one of them is a root to which it may come back.
   'randtree-root-siblings': {
     says: 'a root has two children',
@@ -67,6 +72,7 @@ export const preconditions: Readonly<Record<string, Precondition>> = {
   'chord-queue': { says: 'three nodes have joined', holds: states => ringOf(states, 3) },
   'paxos-last-promise': { says: 'all members are there, and none has learned a value', holds: isUndecided },
   'paxos-forget-promise': { says: 'all members are there, and none has learned a value', holds: isUndecided },
+  'bullet-shadow-map': { says: 'any, because a node that starts again lacks all blocks', holds: () => true },
 }
 
 /** The steps of a run, up to one, after which the chain of a bug can begin; all where nothing is written down. */
