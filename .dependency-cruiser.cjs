@@ -41,7 +41,7 @@ module.exports = {
     ]),
     ...floors('checker/searches', [['[a-z-]+\\.ts$'], ['local/'], ['deviations/']]),
     ...floors('harness', [
-      ['unsynced/'],
+      ['unsynced/', 'outside/'],
       ['config/'],
       ['hold/'],
       ['files/'],

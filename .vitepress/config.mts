@@ -47,6 +47,7 @@ export default defineConfig({
           { text: 'Clocks that jump', link: '/docs/clock-jumps' },
           { text: 'Messages in parts', link: '/docs/parts' },
           { text: 'Orders of threads', link: '/docs/threads' },
+          { text: 'What is outside', link: '/docs/outside' },
           { text: 'Containers', link: '/docs/containers' },
         ],
       },

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { join } from 'node:path'
 import type Docker from 'dockerode'
-import { hostsShownTo } from '../harness/files/shared-files.ts'
+import { hostsShownTo, trustShownTo } from '../harness/files/shared-files.ts'
 import { sendSignal } from '../harness/hold/start/launch.ts'
 import { type Ending, endingOfCode } from '../harness/native/ending.ts'
 import { NativeDisk } from '../harness/native/native-disk.ts'
@@ -102,7 +102,7 @@ export class ContainerLives implements NativeRuntime {
 
   #giveFiles(pid: number): void {
     const { files } = this.#plan
-    const shown = { files: hostsShownTo(files), additions: [], empty: [] }
+    const shown = { files: hostsShownTo(files), additions: trustShownTo(files), empty: [] }
     const lowers = mountInside(pid, { scaffold: files.directory, overlays: this.#disk.next().layers, ...shown })
     for (const lower of lowers.values()) closeSync(lower)
   }

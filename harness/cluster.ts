@@ -3,7 +3,7 @@ import type { Processes } from '../checker/system/processes.ts'
 import type { Abstraction, Choice, Finding, Sight, Step, System } from '../checker/system/system.ts'
 import { clocksStartUnsaid } from '../checker/trace/again.ts'
 import { situationOf } from './clients/situation.ts'
-import type { GlobalState, ResolvedSystem } from './config/config.ts'
+import type { GlobalState, NodeView, ResolvedSystem } from './config/config.ts'
 import { type CountedNotes, notKept, notMarked, notRewound, sayNotes, uncounted } from './config/notes.ts'
 import { joinParts, type NodePart } from './execution/alone.ts'
 import { auditLast } from './execution/audit-last.ts'
@@ -117,7 +117,7 @@ export class Cluster implements System<GlobalState>, Processes {
     return new Beside(this.#stage, this.#driver, system, this.#seed)
   }
 
-  #nodesBy({ fingerprint, faults, overlap }: ResolvedSystem, searched?: ResolvedSystem): Nodes<GlobalState> {
+  #nodesBy({ fingerprint, faults, overlap, outside }: ResolvedSystem, searched?: ResolvedSystem): Nodes<GlobalState> {
     return {
       faults,
       overlaps: overlap,
@@ -125,7 +125,7 @@ export class Cluster implements System<GlobalState>, Processes {
       abstraction: fingerprint === 'observed' ? 'observed' : 'history',
       alone: name => this.#driver.aloneOf(this.#stage.named(name), searched),
       startTogether: variant => this.#driver.startTogether(variant),
-      join: parts => joinParts(parts as NodePart[]),
+      join: parts => joinParts(parts as NodePart[], outside),
       viewOf: part => (part as NodePart).node,
     }
   }
@@ -249,7 +249,12 @@ export class Cluster implements System<GlobalState>, Processes {
   }
 
   state(): GlobalState {
-    return this.#driver.state
+    return this.#driver.seen
+  }
+
+  /** All nodes, also those outside of the system. */
+  get views(): readonly NodeView[] {
+    return this.#driver.state.nodes
   }
 
   fingerprint(): string | undefined {

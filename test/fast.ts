@@ -23,6 +23,7 @@ const files: Readonly<Record<string, string>> = {
   'harness/execution': 'first-difference partitions',
   'harness/held': 'call-content courtesy cpu-limit instruction periods table',
   'harness/files': 'unsynced',
+  'harness/outside': 'answers',
   'harness/rewind': 'units',
   'harness/timed': 'connections flow links measurements reach standstills time-copy wiring',
   proxy: 'dissect http2 network network-mark outbox packet protocols routers segment-lengths tcp up-hosts',

@@ -10,8 +10,11 @@ import type { ChurnModel } from '../../topologies/churn/model.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
 import type { TopologyKind } from '../../topologies/generate/generate.ts'
 import type { Topology } from '../../topologies/topology.ts'
+import type { Outside } from '../outside/answers.ts'
 import type { DiskModel } from '../unsynced/unsynced.ts'
 import type { readNodes } from './nodes-file.ts'
+
+export type { Outside, OutsideAnswer, OutsideRequest } from '../outside/answers.ts'
 
 /**
  * What a user writes to have a system checked. Inferred types: `Name`, the names of the nodes; `State`, what the
@@ -44,6 +47,11 @@ export interface SystemDefinition<Name extends string = string, State = any> {
     | undefined
   /** Fault budgets of one execution; 0 for faults that are not named. */
   readonly faults?: Faults<Name> | undefined
+  /**
+   * What nodes call and what is no node, by `HOST:PORT`: an HTTP server, with TLS on port 443 or where the key begins
+   * with `https://`. Its answers are delayed, lost and reordered as a node's are.
+   */
+  readonly outside?: Readonly<Record<string, Outside>> | undefined
   /** How often in one execution two inputs may enter a node in the same step; 1 by default. */
   readonly overlap?: number | undefined
   /**

@@ -1,11 +1,13 @@
 import { resolve } from 'node:path'
 import { nearest } from '../../checker/system/nearest.ts'
-import type { SystemDefinition } from './definition.ts'
+import { hasTls, type OutsideHost, outsideHosts, trustVariables } from '../outside/hosts.ts'
+import type { Observer, SystemDefinition } from './definition.ts'
 import { ConfigError } from './error.ts'
 import { defaultLimits, type NodeLimits } from './limits.ts'
+import { jsonLines } from './observers.ts'
 import { placeholderProblem } from './placeholders.ts'
 import { expandNodes, problemsOf } from './problems.ts'
-import type { ResolvedContainer, ResolvedSystem, Volume } from './resolved.ts'
+import type { ResolvedContainer, ResolvedNode, ResolvedSystem, Volume } from './resolved.ts'
 import { type CheckedContainer, type CheckedDefinition, type CheckedLimits, systemSchema } from './schema.ts'
 
 export interface ResolveOptions {
@@ -23,14 +25,34 @@ export const resolveSystem = (definition: SystemDefinition, { directory }: Resol
     ...faultProblems(checked.data),
     ...publishProblems(checked.data),
     ...afterProblems(checked.data),
+    ...outsideProblems(checked.data),
   ]
   if (problems.length > 0) throw new ConfigError(problems)
   return { ...fill(checked.data, directory), notes }
 }
 
-const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSystem, 'notes'> => ({
-  name: definition.name,
-  nodes: Object.entries(definition.nodes).map(([name, node]) => ({
+const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSystem, 'notes'> => {
+  const hosts = outsideHosts(definition.outside)
+  const outside = hosts.map(({ name }) => name)
+  const trustsOutside = hasTls(definition.outside)
+  return {
+    ...filled(definition),
+    nodes: [
+      ...nodesOf(definition, directory).map(node => ({
+        ...node,
+        ...(trustsOutside && { env: { ...trustVariables, ...node.env } }),
+        after: [...node.after, ...outside],
+      })),
+      ...hosts.map(host => nodeOf(host, definition.limits, directory)),
+    ],
+    observe: observerOf(definition.state, outside),
+    outside,
+    trustsOutside,
+  }
+}
+
+const nodesOf = (definition: CheckedDefinition, directory: string): ResolvedNode[] =>
+  Object.entries(definition.nodes).map(([name, node]) => ({
     name,
     command: node.command ?? [],
     env: node.env,
@@ -45,8 +67,28 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
     after: node.after,
     aliases: node.aliases,
     limits: limitsOf(node, definition.limits),
-  })),
-  observe: definition.state,
+  }))
+
+const nodeOf = (
+  { name, host, command, listens }: OutsideHost,
+  limits: CheckedLimits,
+  directory: string,
+): ResolvedNode => ({
+  ...{ name, command, listens, env: {}, image: undefined, container: undefined, cwd: directory },
+  ...{ disk: 'kept', exits: 'crash', write: [], healthy: undefined, after: [], aliases: [host] },
+  limits: limitsOf({ limits: {}, container: undefined }, limits),
+})
+
+/** What is outside prints its state; the configuration's observer is of nodes. */
+const observerOf = (observer: Observer | undefined, outside: readonly string[]): Observer | undefined =>
+  outside.length === 0 ? observer : node => (outside.includes(node.name) ? printedState(node) : observer?.(node))
+
+const printedState = jsonLines('stdout')
+
+const filled = (
+  definition: CheckedDefinition,
+): Omit<ResolvedSystem, 'notes' | 'nodes' | 'observe' | 'outside' | 'trustsOutside'> => ({
+  name: definition.name,
   clients: Object.entries(definition.clients).map(([name, client]) => ({ name, ...client })),
   properties: definition.properties,
   goals: definition.goal,
@@ -74,7 +116,10 @@ const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSy
 
 type CheckedNode = CheckedDefinition['nodes'][string]
 
-const limitsOf = ({ limits: own, container }: CheckedNode, all: CheckedLimits): NodeLimits => ({
+const limitsOf = (
+  { limits: own, container }: Pick<CheckedNode, 'limits' | 'container'>,
+  all: CheckedLimits,
+): NodeLimits => ({
   memoryBytesMax: own.memory ?? container?.memory ?? all.memory ?? defaultLimits.memoryBytesMax,
   processesMax: own.processes ?? container?.pids ?? all.processes ?? defaultLimits.processesMax,
   shmBytesMax: own.shm ?? all.shm ?? defaultLimits.shmBytesMax,
@@ -114,12 +159,22 @@ const dissectorOf = (messages: CheckedDefinition['messages']) => {
   return 'stream' in messages ? () => messages : (port: number) => messages[port]
 }
 
-const faultProblems = ({ nodes, faults }: CheckedDefinition): string[] =>
-  Object.entries(faults).flatMap(([kind, { of = [] }]) =>
+const faultProblems = ({ nodes, faults, outside }: CheckedDefinition): string[] => {
+  const names = [...Object.keys(nodes), ...outsideHosts(outside).map(({ name }) => name)]
+  return Object.entries(faults).flatMap(([kind, { of = [] }]) =>
     of
-      .filter(name => !Object.hasOwn(nodes, name))
-      .map(name => `faults.${kind}.of: there is no node ${name}; ${nearest(name, Object.keys(nodes))}`),
+      .filter(name => !names.includes(name))
+      .map(name => `faults.${kind}.of: there is no node ${name}; ${nearest(name, names)}`),
   )
+}
+
+/** Names of what is outside are host names of the system, and so are those of nodes. */
+const outsideProblems = ({ nodes, outside }: CheckedDefinition): string[] => {
+  const taken = new Set(Object.entries(nodes).flatMap(([name, { aliases }]) => [name, ...aliases]))
+  return outsideHosts(outside)
+    .filter(({ name, host }) => taken.has(name) || taken.has(host))
+    .map(({ host }) => `outside: expected no host that a node is, found ${host}`)
+}
 
 const afterProblems = ({ nodes }: CheckedDefinition): string[] =>
   Object.entries(nodes).flatMap(([name, { after }]) =>

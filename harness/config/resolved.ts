@@ -10,6 +10,10 @@ export interface ResolvedSystem {
   /** In the order of the definition. */
   readonly nodes: readonly ResolvedNode[]
   readonly observe: Observer | undefined
+  /** Those of the nodes that are outside of the system. Properties find them by name alone. */
+  readonly outside: readonly string[]
+  /** Whether nodes trust the certificates of those outside. */
+  readonly trustsOutside: boolean
   readonly clients: readonly ResolvedClient[]
   readonly properties: Readonly<Record<string, Property<GlobalState>>>
   /** What a check looks for first, one after the other. */

@@ -11,6 +11,7 @@ import { topologyKinds } from '../../topologies/generate/generate.ts'
 import { crossPackets, expectedOnly, pipeShape, type Wording } from '../../topologies/pipe-shape.ts'
 import { placeForm } from '../../topologies/place.ts'
 import { topologyShape } from '../../topologies/schema.ts'
+import { outsidePortOf } from '../outside/answers.ts'
 import type {
   Client,
   ClockSetting,
@@ -25,6 +26,8 @@ import type {
   LinkEvent,
   NodeView,
   Observer,
+  Outside,
+  OutsideAnswer,
   RepeatedClient,
   SomeCuts,
   SomeFaults,
@@ -161,6 +164,28 @@ const nodes = z
   .refine(nodes => Object.keys(nodes).every(name => hostName.test(name)), {
     error: 'expected names of letters, digits and inner hyphens, since they are host names',
   })
+
+const outsideExpected = "expected a host and its port: 'api.example.com:443'"
+const answersExpected = "expected answers by request: { 'GET /price': { body } }, or a function of a request"
+const answer = fields(
+  {
+    status: z.int({ error: 'expected a status of HTTP' }).min(100).max(599).optional(),
+    headers: z.record(z.string(), text, { error: 'expected an object of strings' }).optional(),
+    body: z.unknown().optional(),
+  } satisfies Record<keyof OutsideAnswer, unknown>,
+  'an answer: { status, headers, body }',
+)
+const requestExpected = "expected a method and a path, such as 'GET /price'"
+const answers = z.record(z.string().regex(/^[A-Z]+ \/\S*$/, { error: requestExpected }), answer, {
+  error: answersExpected,
+})
+const outside = z
+  .record(
+    z.string().refine(key => outsidePortOf(key) !== undefined, { error: outsideExpected }),
+    z.union([is<Outside>(isFunction, answersExpected), answers], { error: answersExpected }),
+    { error: outsideExpected },
+  )
+  .default({})
 
 const client = z.preprocess(
   value => (isFunction(value) ? { run: value, times: 1 } : value),
@@ -465,6 +490,7 @@ export const systemSchema = fields(
       "expected an observer: jsonLines('stdout'), or an async function of a node",
     ).optional(),
     clients: z.record(z.string(), client, { error: 'expected the clients by name' }).default({}),
+    outside,
     properties: z.record(z.string(), property, { error: 'expected the properties by name' }).default({}),
     goal: goals,
     faults: faults.prefault({}),

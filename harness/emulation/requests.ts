@@ -48,7 +48,7 @@ export class Requests {
    * @throws UsageError for an unknown node or link, and for what this pace cannot do
    */
   async act(happening: Happening): Promise<void> {
-    const names = this.#cluster.state().nodes.map(({ name }) => ({ name }))
+    const names = this.#cluster.views.map(({ name }) => ({ name }))
     for (const name of namesIn(happening))
       if (!names.some(each => each.name === name)) throw new UsageError(noNode(name, names))
     if (happening.does === 'link') this.#cluster.running.time!.requireLink(happening)

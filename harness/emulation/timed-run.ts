@@ -108,7 +108,7 @@ export class TimedRun implements Run {
   }
 
   get nodes(): readonly RunningNode[] {
-    return this.#cluster.state().nodes.map(({ name, alive }) => ({
+    return this.#cluster.views.map(({ name, alive }) => ({
       name,
       address: this.#cluster.addresses[name]!,
       isAlive: alive,

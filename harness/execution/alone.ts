@@ -204,8 +204,11 @@ export class Alone implements NodeSystem {
       .takeSent(this.#name)
       .map(({ message, opener }) => this.#sentOf(message, opener, isBefore))
     this.#choices = this.#own(options)
-    const { nodes, calls } = this.#stage.snapshot()
-    const state: NodePart = { node: nodes[0]!, calls: calls.slice(this.#callsBefore) }
+    const { calls } = this.#stage.snapshot()
+    const state: NodePart = {
+      node: this.#stage.viewOf(this.#stage.named(this.#name)),
+      calls: calls.slice(this.#callsBefore),
+    }
     return {
       state,
       fingerprint: fingerprintOf(observedParts(this.#stage.known(this.#stage.snapshot()))),
@@ -317,8 +320,12 @@ const isOfOpening = (kind: Message['kind']): boolean => kind === 'open' || kind 
 
 const comesOrGoes = ({ does }: TimedHappening): boolean => does === 'join' || does === 'leave' || does === 'reboot'
 
-/** The state that properties would read of a system whose nodes are in these states. */
-export const joinParts = (parts: readonly NodePart[]): GlobalState => {
+/**
+ * The state that properties would read of a system whose nodes are in these states.
+ *
+ * @param outside names of nodes that properties do not see
+ */
+export const joinParts = (parts: readonly NodePart[], outside: readonly string[]): GlobalState => {
   const joined = stateOf(
     parts.map(({ node }) => ({ ...node })),
     [],
@@ -326,6 +333,7 @@ export const joinParts = (parts: readonly NodePart[]): GlobalState => {
     () => {
       throw new Undecided('states of single nodes are combined, whatever came before each')
     },
+    outside,
   )
   return {
     ...joined,

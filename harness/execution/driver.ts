@@ -49,6 +49,7 @@ export class Driver {
   /** Whether a bound on delays or clocks has changed since the present options were computed. */
   #isBoundAnew = false
   #state: GlobalState
+  #seen: GlobalState
   #details: StepDetails = noDetails
   /** The fingerprint of the present state, once somebody has asked for it. */
   #fingerprint: { readonly pastAsked: number; readonly text: string } | undefined
@@ -60,11 +61,17 @@ export class Driver {
     this.#recording = recording
     this.#startMarks = new StartMarks(stage)
     this.#state = stage.snapshot()
+    this.#seen = stage.seen(this.#state)
   }
 
   /** The state after the last step, or the start. */
   get state(): GlobalState {
     return this.#state
+  }
+
+  /** The same without what is outside of the system. */
+  get seen(): GlobalState {
+    return this.#seen
   }
 
   /** What was sent and printed in the last step, or the start. */
@@ -296,6 +303,7 @@ export class Driver {
 
   #arrive({ options, details }: { options: readonly Option[]; details: StepDetails }): void {
     this.#state = this.#stage.snapshot()
+    this.#seen = this.#stage.seen(this.#state)
     this.#options = options
     this.#isBoundAnew = false
     this.#fingerprint = undefined

@@ -319,13 +319,20 @@ export class Stage {
   snapshot(): GlobalState {
     const { calls, history } = this.execution.clients
     return stateOfViews(
-      this.nodes.map(node => this.#viewOf(node)),
+      this.nodes.map(node => this.viewOf(node)),
       calls.shown(),
       history,
     )
   }
 
-  #viewOf(node: Node): NodeView {
+  /** What properties see of a state. */
+  seen(state: GlobalState): GlobalState {
+    const { outside } = this.system
+    return outside.length === 0 ? state : stateOfViews(state.nodes, state.calls, state.history, outside)
+  }
+
+  /** What properties see of a node. */
+  viewOf(node: Node): NodeView {
     const { observer } = this.execution.clients
     const past = observer.pastOf(node.name)
     const alive = node.isAlive

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { MountPlan } from '../../linux/mounts.ts'
 import type { NodeLimits } from '../config/limits.ts'
 import { beginRandomFile } from '../hold/files/random-files.ts'
 import { ticksPerMillisecond } from '../hold/instructions/timestamp-counter.ts'
+import { trustDirectories, trustFiles } from '../outside/hosts.ts'
 
 /** Paths of files that every node of a system sees instead of the machine's. */
 export interface SharedFiles {
@@ -13,6 +14,8 @@ export interface SharedFiles {
   readonly resolvConf: string
   /** Path of random bytes, the same for the same name. */
   readonly random: (name: string) => string
+  /** Directory of certificates, if nodes trust others than this machine does. */
+  readonly trust: string | undefined
   /** Directory of files about the CPU. */
   readonly cpu: string
 }
@@ -26,15 +29,22 @@ export const hostsShownTo = ({ hosts, resolvConf }: SharedFiles): MountPlan['fil
   ['/etc/resolv.conf', resolvConf],
 ]
 
-/** What a node sees of these files, as far as its file system has places for them. */
-/** @param random names the random bytes that it reads */
+/** Directories that also show the certificate of whoever a node trusts. */
+export const trustShownTo = ({ trust }: SharedFiles): MountPlan['additions'] =>
+  trust === undefined ? [] : trustDirectories.map(path => [path, trust])
+
+/**
+ * What a node sees of these files, as far as its file system has places for them.
+ *
+ * @param random names the random bytes that it reads
+ */
 export const shownTo = (
   shared: SharedFiles,
   random: string,
   { shmBytesMax }: NodeLimits,
 ): Omit<MountPlan, 'overlays'> => ({
   files: [...hostsShownTo(shared), ['/dev/random', shared.random(random)], ['/dev/urandom', shared.random(random)]],
-  additions: [[cpuDirectory, shared.cpu]],
+  additions: [[cpuDirectory, shared.cpu], ...trustShownTo(shared)],
   // A runtime would read there how much memory all processes of this machine use, and adapt its own size.
   empty: [
     ['/dev/shm', shmBytesMax],
@@ -48,7 +58,11 @@ export interface NamedHost {
   readonly names: readonly string[]
 }
 
-export const writeSharedFiles = (directory: string, nodes: readonly NamedHost[]): SharedFiles => {
+export const writeSharedFiles = (
+  directory: string,
+  nodes: readonly NamedHost[],
+  trustsOutside = false,
+): SharedFiles => {
   const cpu = join(directory, 'cpu')
   mkdirSync(cpu, { recursive: true })
   const write = (name: string, content: string | Buffer) => {
@@ -61,6 +75,7 @@ export const writeSharedFiles = (directory: string, nodes: readonly NamedHost[])
   return {
     directory,
     cpu,
+    trust: trustsOutside ? writeTrust(join(directory, 'trust')) : undefined,
     hosts: write('hosts', `127.0.0.1 localhost\n${lines.join('')}`),
     resolvConf: write('resolv.conf', ''),
     random: name => {
@@ -69,4 +84,13 @@ export const writeSharedFiles = (directory: string, nodes: readonly NamedHost[])
       return path
     },
   }
+}
+
+const writeTrust = (directory: string): string => {
+  for (const [name, content] of Object.entries(trustFiles)) {
+    const path = join(directory, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, content)
+  }
+  return directory
 }

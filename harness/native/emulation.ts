@@ -61,7 +61,7 @@ export class Emulation {
     this.#observer = observer
     this.cluster = cluster
     this.clients = new NativeClients(this.cluster)
-    this.#looks = new Looks(this.cluster, this.clients, system.observe)
+    this.#looks = new Looks(this.cluster, this.clients, system)
     this.measurements = new Measurements(system, options.joined)
     this.cluster.onEnd = (node, ending) => this.#noteEnd(node, ending)
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { NetworkNamespace } from '../../linux/namespace.ts'
 import { Output } from '../files/output.ts'
 import { runRoot } from '../files/run-root.ts'
-import { hostsShownTo } from '../files/shared-files.ts'
+import { hostsShownTo, trustShownTo } from '../files/shared-files.ts'
 import { childrenOf } from '../hold/held/descendants.ts'
 import { launch, sendSignal } from '../hold/start/launch.ts'
 import { coveredDirectories } from '../hold/start/machine-files.ts'
@@ -61,7 +61,7 @@ export class LocalLives implements NativeRuntime {
       mounts: {
         overlays: this.#disk.next().layers,
         files: hostsShownTo(files),
-        additions: [],
+        additions: trustShownTo(files),
         empty: [['/dev/shm', definition.limits.shmBytesMax]],
         owned: runRoot(),
         write: this.#write,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Past } from '../clients/past.ts'
 import { stateOf } from '../clients/state.ts'
-import type { Observer } from '../config/config.ts'
+import type { Observer, ResolvedSystem } from '../config/config.ts'
 import { type NodeOutputs, outputsOf } from '../files/output.ts'
 import type { Look } from '../timed/look.ts'
 import type { NativeClients } from './native-clients.ts'
@@ -20,13 +20,15 @@ export class Looks {
   readonly #cluster: NativeCluster
   readonly #clients: NativeClients
   readonly #observe: Observer | undefined
+  readonly #outside: readonly string[]
   readonly #past = new Past()
   readonly #handles: ReadonlyMap<NativeNode, ReturnType<typeof handleOf>>
 
-  constructor(cluster: NativeCluster, clients: NativeClients, observe: Observer | undefined) {
+  constructor(cluster: NativeCluster, clients: NativeClients, { observe, outside }: ResolvedSystem) {
     this.#cluster = cluster
     this.#clients = clients
     this.#observe = observe
+    this.#outside = outside
     // A node that must answer runs. What it sends meanwhile stays in the network.
     this.#handles = new Map(cluster.nodes.map(node => [node, handleOf(node, () => node.thaw(aLook))]))
   }
@@ -59,7 +61,8 @@ export class Looks {
     )
     for (const { name, state } of nodes) this.#past.see(name, state, JSON.stringify(state))
     const past = new Map(nodes.map(({ name }) => [name, this.#past.of(name)]))
-    const state = stateOf(nodes, this.#clients.calls, this.#clients.history, node => past.get(node)!)
+    const pastOf = (node: string) => past.get(node)!
+    const state = stateOf(nodes, this.#clients.calls, this.#clients.history, pastOf, this.#outside)
     return { state, outputs, unseen }
   }
 

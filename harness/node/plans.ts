@@ -11,11 +11,12 @@ import type { NodePlan } from './runtime.ts'
  *
  * @param isPaced whether their own doing takes time
  */
-export const plansOf = ({ nodes }: ResolvedSystem, directory: string, isPaced = false): NodePlan[] => {
+export const plansOf = ({ nodes, trustsOutside }: ResolvedSystem, directory: string, isPaced = false): NodePlan[] => {
   const addresses = Object.fromEntries(nodes.map(({ name }, index) => [name, addressOf(index)]))
   const files = writeSharedFiles(
     directory,
     nodes.map(({ name, aliases }) => ({ address: addresses[name]!, names: [name, ...aliases] })),
+    trustsOutside,
   )
   return nodes.map(definition => ({
     definition: withAddresses(definition, addresses),

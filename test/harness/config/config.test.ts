@@ -77,6 +77,8 @@ describe('a right definition', () => {
       },
       diskModel: undefined,
       cutMsMin: 0,
+      outside: [],
+      trustsOutside: false,
       resetsOnly: undefined,
       faultsOf: {
         split: undefined,
