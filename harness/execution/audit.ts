@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Message } from '../../proxy/message.ts'
-import { aboutMessage } from './about-message.ts'
+import { aboutMessage } from './choices/about-message.ts'
 
 /**
  * Tests whether rewinding nodes in place misses something: an execution is done in place and on new processes, and must

@@ -2,8 +2,8 @@ import { createHash, type Hash, hash } from 'node:crypto'
 import type { Network } from '../../proxy/network.ts'
 import type { GlobalState } from '../config/config.ts'
 import type { Node } from '../node/node.ts'
-import { messageIdentity } from './about-message.ts'
-import type { Inputs } from './inputs.ts'
+import { messageIdentity } from './choices/about-message.ts'
+import type { Inputs } from './choices/inputs.ts'
 
 /** Everything that the tool knows of a system between two steps. */
 export interface Known {

@@ -1,7 +1,7 @@
-import { readLabel } from '../../checker/system/labels.ts'
-import { saidBy } from '../../checker/system/likeness.ts'
-import type { Message } from '../../proxy/message.ts'
-import type { Nanoseconds } from '../hold/clock/virtual-clock.ts'
+import { readLabel } from '../../../checker/system/labels.ts'
+import { saidBy } from '../../../checker/system/likeness.ts'
+import type { Message } from '../../../proxy/message.ts'
+import type { Nanoseconds } from '../../hold/clock/virtual-clock.ts'
 
 /** All nodes' clocks at one moment, in the order of the nodes. */
 export type ClockReadings = readonly Nanoseconds[]

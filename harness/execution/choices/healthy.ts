@@ -1,4 +1,4 @@
-import type { Nanoseconds } from '../hold/clock/virtual-clock.ts'
+import type { Nanoseconds } from '../../hold/clock/virtual-clock.ts'
 import type { ClockReadings } from './delays.ts'
 
 /** A network since it is healthy. Plain data. */

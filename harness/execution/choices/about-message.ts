@@ -1,7 +1,7 @@
 import { hash as hashOf } from 'node:crypto'
-import { meaningIn, numbersApart } from '../../checker/system/labels.ts'
-import type { About } from '../../checker/system/system.ts'
-import type { Message } from '../../proxy/message.ts'
+import { meaningIn, numbersApart } from '../../../checker/system/labels.ts'
+import type { About } from '../../../checker/system/system.ts'
+import type { Message } from '../../../proxy/message.ts'
 
 /** Cached, because the parts of a message in flight are needed in each state. */
 const known = new WeakMap<Message, AboutMessage>()

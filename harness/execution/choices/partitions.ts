@@ -1,4 +1,4 @@
-import type { Way } from '../../proxy/network.ts'
+import type { Way } from '../../../proxy/network.ts'
 
 /** A node that a cut may separate from others. Nodes with the same role do the same to begin with. */
 interface Separable {

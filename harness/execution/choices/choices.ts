@@ -1,28 +1,27 @@
-import { labelOf } from '../../checker/happening/happenings.ts'
+import { labelOf } from '../../../checker/happening/happenings.ts'
 import {
   drawnPreemptions,
   type Preemption,
   preemptionIn,
   preemptionLabel,
-} from '../../checker/happening/preemptions.ts'
-import { labelsOf, numbersApart } from '../../checker/system/labels.ts'
-import type { Choice, ChoiceKind } from '../../checker/system/system.ts'
-import { bordersIn, type Place, places } from '../../proxy/borders.ts'
-import type { Division } from '../../proxy/framing.ts'
-import type { Message } from '../../proxy/message.ts'
-import type { Network, OpenConnection, Way } from '../../proxy/network.ts'
-import type { FaultKind, ResolvedSystem } from '../config/config.ts'
-import { millisecond, type Nanoseconds } from '../hold/clock/virtual-clock.ts'
-import { type DiskFailure, isStepFault, type StepFault } from '../hold/held/step-faults.ts'
-import type { Node } from '../node/node.ts'
-import type { Time } from '../timed/time.ts'
-import type { TimedHappening } from '../timed/timing.ts'
-import { type Outcome, outcomesOf, remainders } from '../unsynced/outcomes.ts'
+} from '../../../checker/happening/preemptions.ts'
+import { labelsOf, numbersApart } from '../../../checker/system/labels.ts'
+import type { Choice, ChoiceKind } from '../../../checker/system/system.ts'
+import { bordersIn, type Place, places } from '../../../proxy/borders.ts'
+import type { Division } from '../../../proxy/framing.ts'
+import type { Message } from '../../../proxy/message.ts'
+import type { Network, OpenConnection, Way } from '../../../proxy/network.ts'
+import type { FaultKind, ResolvedSystem } from '../../config/config.ts'
+import { millisecond, type Nanoseconds } from '../../hold/clock/virtual-clock.ts'
+import { type DiskFailure, isStepFault, type StepFault } from '../../hold/held/step-faults.ts'
+import type { Node } from '../../node/node.ts'
+import type { Time } from '../../timed/time.ts'
+import type { TimedHappening } from '../../timed/timing.ts'
+import { type Outcome, outcomesOf, remainders } from '../../unsynced/outcomes.ts'
 import { aboutMessage } from './about-message.ts'
 import type { ClockReadings, Delays } from './delays.ts'
 import type { Healthy } from './healthy.ts'
 import { commandRoleOf, partitionsAmong } from './partitions.ts'
-import type { TimedStart } from './timed-start.ts'
 
 /** An input of a node. It enters before the node runs. */
 export type Input = { readonly deliver: Message } | { readonly timer: Node }
@@ -95,8 +94,8 @@ export interface Moment {
   readonly healthy: Healthy | undefined
   /** For a system with a common time. */
   readonly time: Time | undefined
-  /** In a run of all nodes: its start. */
-  readonly start: TimedStart | undefined
+  /** In a run of all nodes: its start, which says what is due next in it, and when clients begin, in milliseconds. */
+  readonly start: { readonly due: readonly TimedHappening[]; readonly clientsFromMs: number } | undefined
 }
 
 /** A choice without a message. */

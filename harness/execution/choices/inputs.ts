@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Described } from '../../checker/system/labels.ts'
-import { saidBy } from '../../checker/system/likeness.ts'
+import type { Described } from '../../../checker/system/labels.ts'
+import { saidBy } from '../../../checker/system/likeness.ts'
 import { aboutMessage } from './about-message.ts'
 import type { Input } from './choices.ts'
 

@@ -1,8 +1,8 @@
-import { kindOf, labelOf, nodeOf } from '../../checker/happening/happenings.ts'
-import { numbersApart } from '../../checker/system/labels.ts'
-import type { Message } from '../../proxy/message.ts'
-import type { Time } from '../timed/time.ts'
-import type { TimedHappening } from '../timed/timing.ts'
+import { kindOf, labelOf, nodeOf } from '../../../checker/happening/happenings.ts'
+import { numbersApart } from '../../../checker/system/labels.ts'
+import type { Message } from '../../../proxy/message.ts'
+import type { Time } from '../../timed/time.ts'
+import type { TimedHappening } from '../../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
 import { type Moment, type Option, optionsOf } from './choices.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { cutsBy } from '../../../checker/happening/ways.ts'
-import { readLabel } from '../../../checker/system/labels.ts'
-import { commandRoleOf, partitionsAmong } from '../../../harness/execution/partitions.ts'
+import { cutsBy } from '../../../../checker/happening/ways.ts'
+import { readLabel } from '../../../../checker/system/labels.ts'
+import { commandRoleOf, partitionsAmong } from '../../../../harness/execution/choices/partitions.ts'
 
 const among = (...names: string[]) => partitionsAmong(names.map(name => ({ name, role: 'server' })))
 const labels = (...names: string[]) => among(...names).map(({ label }) => label)
