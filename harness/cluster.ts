@@ -163,7 +163,7 @@ export class Cluster implements System<GlobalState>, Processes {
     return sayNotes(this.countedNotes())
   }
 
-  /** The same sentences, with how often each happened. */
+  /** The sentences of `notes`, with how often each happened. */
   countedNotes(): CountedNotes {
     return new Map([
       ...[...this.#stage.notes].map(note => [note, uncounted] as const),

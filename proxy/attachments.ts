@@ -73,7 +73,7 @@ export class Attachments {
     this.release(name, peersSee).close()
   }
 
-  /** The same, but the link stays open and is returned to the caller. */
+  /** Removes a node as `detach` does, but leaves its link open and returns it. */
   release(name: string, peersSee: PeersSee): Link {
     const host = this.#hosts.getUp(name)
     const { link } = host

@@ -42,7 +42,7 @@ export class HeldMessages {
     return this.#sorted([...this.#datagrams.held, ...this.#connections.held()])
   }
 
-  /** Those that may be delivered now, in the same order. */
+  /** Held messages that may be delivered now, in the order of `all`. */
   deliverable(): readonly Message[] {
     const candidates = [...this.#datagrams.held, ...this.#connections.heads()]
     return this.#sorted(candidates.filter(message => this.#isPassable(message)))

@@ -46,7 +46,7 @@ export class PacketWriter {
     this.#write(to, into => encodePortUnreachable(into, answered))
   }
 
-  /** The same for a datagram to an address without a host. */
+  /** Answers a datagram to an address without a host. */
   unreachableAddress(to: Host, datagram: Datagram): void {
     const answered = { ...datagram, payload: Buffer.from(datagram.payload) }
     this.#write(to, into => encodePortUnreachable(into, answered))

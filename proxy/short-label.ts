@@ -76,7 +76,7 @@ export const describeValue = (value: unknown): string => {
 
 const labelOrQuotes = (text: string): string => shortLabel(text) || '""'
 
-/** The same, with the items of a list: `[0, 7, put, …]`. */
+/** A value in a few words, with the items of a list: `[0, 7, put, …]`. */
 export const describeItems = (value: unknown): string => {
   if (!Array.isArray(value)) return describeValue(value)
   const items = value.slice(0, itemsMax).map(describeField)

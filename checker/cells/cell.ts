@@ -28,7 +28,7 @@ export interface Cell {
    * @param variant which random numbers the nodes draw
    */
   perform(task: Task, variant: number, budget: Budget): Promise<TaskOutcome>
-  /** The same for an execution of a node alone; absent if that is not possible. */
+  /** Executes a node alone; absent if that is not possible. It throws what `perform` throws. */
   performAlone?(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome>
   /**
    * From now on, no execution reuses anything of earlier ones. Call it while nothing is performed.

@@ -8,7 +8,7 @@ import type { NodeOutcome, NodeTask, Purpose, Task, TaskOutcome } from './task.t
 /** What was done so far. */
 export interface CellCounts {
   readonly executions: number
-  /** The same by what they were for. */
+  /** Executions by what they were for. */
   readonly spent: Readonly<Record<Purpose, number>>
   readonly steps: number
   /** Distinct fingerprints met; 0 if the system has none. */
@@ -56,19 +56,19 @@ export class Cells {
     return { ...tally.counts, states: states.size }
   }
 
-  /** The same cells within further limits, which count from now. */
+  /** These cells within further limits, which count from now. */
   within(limits: SearchLimits): Cells {
     const { budget, tally, stepsMax } = this.#scope
     const steps = tally.steps + (limits.steps ?? Number.POSITIVE_INFINITY)
     return this.#with({ budget: new Budget(limits, budget), stepsMax: Math.min(stepsMax, steps) })
   }
 
-  /** The same cells, with nodes that draw these random numbers. */
+  /** These cells, with nodes that draw the random numbers of this variant. */
   ofVariant(variant: number): Cells {
     return this.#with({ variant })
   }
 
-  /** The same cells, for executions of another purpose. */
+  /** These cells, for executions of another purpose. */
   for(purpose: Purpose): Cells {
     return this.#with({ purpose })
   }

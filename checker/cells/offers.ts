@@ -26,7 +26,7 @@ export class Offers {
     return merged.settled()
   }
 
-  /** The same, to be added to. */
+  /** A copy that can be added to. */
   next(): Offers {
     const next = new Offers()
     next.#before = this

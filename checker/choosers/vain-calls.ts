@@ -12,7 +12,7 @@ export interface CallResult {
  * fewer, one that was unlucky would be kept from calling; with more, a short check would not learn it.
  */
 const failedMin = 4
-/** They are sent along with each execution. */
+/** At most so many situations are known. All are sent along with each execution. */
 const knownMax = 1_000
 
 /** What calls came to, by the situation in which they were made. */

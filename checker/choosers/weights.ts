@@ -60,7 +60,7 @@ export const weighted =
     })
   }
 
-/** The same weights without faults. Restarts and heals stay possible. */
+/** These weights, by which no fault is drawn. Restarts and heals stay possible. */
 export const withoutFaults = (weights: Weights): Weights => ({ ...weights, fault: 0 })
 
 /**

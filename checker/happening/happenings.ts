@@ -73,7 +73,7 @@ interface Row<Said> {
   readonly effect: Effect | ((said: Said) => Effect)
   /** Labels are a contract: recorded traces have them, and `labels.ts` reads them. */
   readonly label: (said: Said) => string
-  /** The same for people; the label if absent. */
+  /** What people read of it; the label if absent. */
   readonly sentence?: (said: Said) => string
   /** The nodes that it names; its `node` if absent. */
   readonly names?: (said: Said) => readonly string[]
@@ -229,10 +229,10 @@ type With<Field extends string> = {
   [Each in Does]: (typeof happenings)[Each] extends Readonly<Record<Field, unknown>> ? Each : never
 }[Does]
 
-/** Those that a plan of churn may have. */
+/** What a plan of churn may name. */
 export type Scripted = With<'script'>
 
-/** Those that say nothing but plain values. */
+/** Happenings whose fields are plain values. */
 export type Plain = With<'takes'>
 
 /** What `control` may ask of one node. */

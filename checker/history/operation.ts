@@ -28,13 +28,13 @@ export const isOk = ({ outcome }: Operation): boolean => outcome === 'ok'
 /** The time after which it cannot have taken effect. */
 export const endOf = ({ returned = Number.POSITIVE_INFINITY }: Operation): number => returned
 
-/** The same operation, before it returned. */
+/** The operation as it was before it returned. */
 export const pending = ({ result, returned, returnedAt, ...operation }: Operation): Operation => ({
   ...operation,
   outcome: 'unknown',
 })
 
-/** The same operation with an unknown outcome. */
+/** The operation as if nobody knew whether it took effect. */
 export const perhaps = (operation: Operation): Operation => ({ ...operation, outcome: 'unknown' })
 
 /** Operations grouped by `nameOf`, in the order in which the names first appear. */

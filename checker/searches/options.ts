@@ -55,7 +55,7 @@ export interface SearchOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** The same, with what is needed to execute the system. */
+/** Options of a search, with what is needed to execute the system. */
 export interface SystemCheckOptions<State> extends SearchOptions, CellOptions<State> {
   /** Checks only this property. */
   readonly property?: string | undefined

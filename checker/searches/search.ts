@@ -29,7 +29,7 @@ export interface Search {
   next(): RequestedExecution | NodeExecution | undefined
   /** Learns the outcome of an execution that it requested, or why that could not be done or does not count. */
   learn(execution: RequestedExecution, came: TaskOutcome | Diverged): void
-  /** The same for an execution of a single node; absent if it requests none. */
+  /** Learns the outcome of an execution of a single node; absent if the search requests none. */
   learnAlone?(execution: NodeExecution, came: NodeOutcome | Diverged): void
   coverage(): SearchCoverage
 }
@@ -73,7 +73,7 @@ export interface SearchCoverage {
 export interface LocalCoverage {
   /** Inputs of states of single nodes. */
   readonly transitions: number
-  /** Those of them that processes were given: what the others lead to is known of a state that looks the same. */
+  /** Inputs that processes were given. What the others lead to is known from a state that looks the same. */
   readonly executed: number
   /** Distinct states of single nodes. */
   readonly localStates: number

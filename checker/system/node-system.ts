@@ -16,7 +16,7 @@ export interface Sent {
   readonly label: string
   /** Equal for indistinguishable messages: same sender, receiver, bytes, and position in the same connection. */
   readonly content: string
-  /** The same without the position; by default `content`. */
+  /** `content` without the position in the connection; by default `content`. */
   readonly alike?: string
   /**
    * The ordered stream that carries it, its position in the stream from 0, and its connection (`connectionOf`); `undefined` for
@@ -34,7 +34,7 @@ export interface Sent {
   readonly body: unknown
 }
 
-/** The same message at another position of its stream. */
+/** The message, as it would be at another position of its stream. */
 export const atPosition = (message: Sent, index: number): Sent =>
   message.stream ? { ...message, content: `${message.alike} ${index}`, stream: { ...message.stream, index } } : message
 

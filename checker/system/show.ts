@@ -15,7 +15,7 @@ export const shown = (value: unknown, lengthMax = 120): string => {
 export const thrown = (error: unknown): string =>
   error instanceof Error ? shortened(attempt(() => `${error}`) ?? 'an error that cannot be shown', 300) : shown(error)
 
-/** The same, without the error's name. */
+/** The message of anything that was thrown, in one line, without the error's name. */
 export const messageOf = (error: unknown): string => {
   const message = attempt(() => (error as Error).message)
   return typeof message === 'string' ? message : typeof error === 'string' ? error : shown(error)

@@ -11,7 +11,7 @@ export const propertySight = {
   again: (property: string) => `${property} held again`,
   /** It held again while a node was down that had been up when it was false. */
   againAfterEnd: (property: string) => `${property} held again after the end of a node`,
-  /** The same, with the name of that node. */
+  /** It held again while this node was down, which had been up when it was false. */
   againAfterEndOf: (property: string, node: string) => `${property} held again after the end of ${node}`,
   /** Something that a property read was present, that is, neither undefined, null nor empty. */
   found: (property: string, path: string) => `${property} found ${path}`,

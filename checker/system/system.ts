@@ -67,7 +67,7 @@ export interface Finding {
   readonly node: string
   /** One line: what happened, and the node's last output. */
   readonly message: string
-  /** The same in two parts: what happened, and the last lines that the node printed. */
+  /** The message in two parts: what happened, and the last lines that the node printed. */
   readonly bare?: { readonly what: string; readonly output: readonly string[] }
 }
 

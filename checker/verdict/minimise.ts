@@ -58,7 +58,7 @@ export const minimise = (
   limits: MinimiseLimits = {},
 ): Promise<Minimum> => minimiseBy(minimiser => minimiser.minimise(), cells, schedule, attempt, limits)
 
-/** The same for a schedule that is nearly minimal: only single steps are dropped. */
+/** Shortens a schedule that is nearly minimal: only single steps are dropped. */
 export const minimiseSteps = (
   cells: Cells,
   schedule: readonly Choice[],

@@ -91,7 +91,7 @@ export interface Recovery {
   /** Which walk of full length found it, counted from 1, and how it chose. */
   readonly walk: number | undefined
   readonly by: Walk | undefined
-  /** The same steps, to be tried from other states. */
+  /** The walk that takes the steps which led to `live`, to be tried from other states. */
   readonly again: Walk | undefined
   /** Whether every walk ended because only faults were enabled, so that longer ones would not help. */
   readonly isTerminal: boolean
@@ -234,7 +234,7 @@ const taskOf = (
   untilLive: { properties: [property], ...(stepsMin && { stepsMin }), delayMsMax: slowMs, walks: [walk] },
 })
 
-/** The same steps again, though messages may have other ordinals. */
+/** The walk that takes these steps again, though messages may have other ordinals. */
 export const walkAgain = (choices: readonly Choice[]): Walk => {
   const steps = choices.map(choice => againOf(choice, []))
   return { chooser: 'again', seed: 0, length: steps.length, steps }

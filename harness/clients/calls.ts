@@ -30,7 +30,7 @@ export class Calls {
   #copies: readonly ClientCall[] | undefined
   /** The copies of ended calls, which never change. */
   readonly #over = new WeakMap<KnownCall, ClientCall>()
-  /** They complete calls whose promises were settled, when the step ends. */
+  /** Called when the step ends: each completes a call whose promise was settled. */
   readonly #settled: ((step: number) => KnownCall)[] = []
 
   /** @param before the calls of an execution that continues here */

@@ -275,7 +275,7 @@ export class Clients {
     return []
   }
 
-  /** The same until `isDone`, or until that has taken too long. Closed connections are then reported to the nodes. */
+  /** Lets nodes and clients go on until `isDone`, or until that takes too long. Then nodes are told of closed connections. */
   async #settleUntil(settle: () => Finding[], isDone: () => boolean): Promise<Finding[]> {
     const begun = performance.now()
     while (!isDone() && performance.now() - begun < patienceMs) {

@@ -1,4 +1,4 @@
-/** The same record, but reading an unknown name throws what `refuse` makes of it. */
+/** A view of a record in which reading an unknown name throws what `refuse` makes of it. */
 export const namedAlone = <Value>(
   record: Readonly<Record<string, Value>>,
   refuse: (name: string) => Error,

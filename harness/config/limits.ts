@@ -17,7 +17,7 @@ export const amountOf = (bytes: number): string => {
   return `${bytes / 1024 ** unit}${units[unit]}`
 }
 
-/** They protect a machine on which a dozen nodes run, and few services need more. */
+/** These limits protect a machine on which a dozen nodes run. Few services need more. */
 export const defaultLimits: NodeLimits = {
   memoryBytesMax: 2 * 1024 ** 3,
   processesMax: 512,

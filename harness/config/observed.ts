@@ -17,7 +17,7 @@ export class Observed {
     this.#last = this.#hasState ? undefined : state
   }
 
-  /** That no node ever had a state, with a line that none was seen in; undefined if one had, or there is nothing to see. */
+  /** Says that no node ever had a state, and shows a line in which none was seen; undefined if one had, or nothing is to be seen. */
   get nothing(): string | undefined {
     if (!this.#isExpected || this.#hasState || this.#last === undefined) return undefined
     const [printed] = this.#last.nodes.flatMap(lastLine)

@@ -8,7 +8,7 @@ interface Asked {
 
 /** Who waits for whose answer, by the messages of a start. */
 export class Conversations {
-  /** Those in which the node that asks has spoken last. */
+  /** Conversations in which the node that asks has spoken last. */
   readonly #open = new Map<string, Asked>()
 
   copy(): Conversations {

@@ -25,7 +25,7 @@ export const wasKilled = ({ held }: Node): boolean =>
   'signal' in held.exit &&
   held.exit.signal === constants.signals.SIGKILL
 
-/** The same for a node whose end may not have been noticed yet. */
+/** Whether a node was killed, even if its end was not noticed yet. */
 export const isGone = (node: Node): boolean =>
   wasKilled(node) ||
   (node.isAlive && node.held!.exceeded === undefined && node.held!.pid !== 0 && isEnding(node.held!.pid))

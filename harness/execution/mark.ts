@@ -127,7 +127,7 @@ export const nodePartOf = ({ way, nodes, execution }: ClusterMark, stage: Stage,
   })
 }
 
-/** The same state for another stage with these nodes, whose faults may still happen. */
+/** The state of a mark for another stage with these nodes, whose faults may still happen. */
 export const wholeOf = ({ way, nodes, execution }: ClusterMark, stage: Stage): ClusterMark => {
   const { faults, overlap, divide } = stage.system
   const budget = Object.entries({ ...faults, overlap, divide })

@@ -73,7 +73,7 @@ export class Stage {
     Node,
     { readonly view: NodeView; readonly past: readonly unknown[]; readonly edition: string }
   >()
-  /** The same of its timers. */
+  /** The timers of each node, as they were last seen. */
   readonly #timers = new WeakMap<Node, PendingOfNode>()
 
   constructor(

@@ -173,7 +173,7 @@ const unknown = [conclude(trace)]
 const mayWrite = 0o100 | 0o1000
 const flagsArgument: Partial<Record<SyscallName, number>> = { open: 1, openat: 2 }
 
-/** The same where writes to the disk are seen. */
+/** The filter's instructions for a call, where writes to the disk are seen. */
 const bodyOfWrite = (name: SyscallName, treatment: Treatment): readonly Instruction[] => {
   if (!seenForPower.has(name)) return body(treatment)
   const flags = flagsArgument[name]
@@ -250,7 +250,7 @@ export const filterProgram: Buffer = encode(instructions({ writes: false, calls:
 
 const others = new Map<string, Buffer>()
 
-/** The same, which stops more calls: of nodes that may lose their power, or whose threads may give way. */
+/** The filter that stops more calls: of nodes whose disk or power may fail, or whose threads may give way. */
 export const filterOf = (seen: Seen): Buffer => {
   if (!seen.writes && !seen.calls) return filterProgram
   const key = JSON.stringify(seen)

@@ -42,7 +42,7 @@ export class Life {
   readonly #runner: Runner
   #start: StartMark | undefined
   #reason: string | undefined
-  /** Those that somebody may go back to, besides the end of its start, and how many may. */
+  /** The marks to which somebody may go back, besides the end of its start, and how many may. */
   readonly #marks = new Map<LifeMark, number>()
   /** How many programs were run inside, beside its own processes. */
   #visits = 0

@@ -38,7 +38,7 @@ export class ParkedLives {
     return life
   }
 
-  /** The same for a given life; false if it is not parked. */
+  /** Takes out a given life; false if it is not parked. */
   takeOut(life: Life): boolean {
     const parked = [...this.#parked].find(([, each]) => each === life)
     return parked === undefined ? this.#kept.delete(life) : this.#parked.delete(parked[0])

@@ -71,7 +71,7 @@ export class RouterEnd implements FarEnd {
   }
 }
 
-/** The same kernel has it: the node is connected to itself, and the network never sees it. */
+/** The far end in the node's own kernel: the node is connected to itself, and the network never sees it. */
 export class OwnEnd implements FarEnd {
   readonly #terms: OwnTerms
   readonly isOpen = true

@@ -45,7 +45,7 @@ export interface RunSoFar {
 /** Something that happens to a running system: a row of `happenings`. */
 export type Happening = AnyHappening<PipeSettings, LinkChange>
 
-/** The same at a time: an event of churn, or a request. */
+/** A happening with its time, in milliseconds of the run: an event of churn, or a request. */
 export type TimedHappening = { readonly atMs: number } & Happening
 
 export type TimedLinkChange = Extract<TimedHappening, { readonly does: 'link' }>

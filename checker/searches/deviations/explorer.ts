@@ -133,7 +133,7 @@ export class Explorer<State> {
   readonly #keys = new WeakMap<Point, number>()
   /** States of nodes whose own actions were followed, by what was held back and the faults before. */
   readonly #acted = new Map<string, Set<number>>()
-  /** The same of faults. */
+  /** States of nodes whose faults were followed, by what was held back and the faults before. */
   readonly #failed = new Map<string, Set<number>>()
   /** By property, how often a state was suspected in this way. */
   readonly #hopeless = new Map<string, number>()

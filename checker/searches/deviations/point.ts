@@ -57,7 +57,7 @@ export const keyOfPoint = (point: Pick<Point, 'locals' | 'inFlight' | 'held' | '
   return joined(mix(high, sumHigh), mix(low, sumLow))
 }
 
-/** The same for equal states of all nodes. */
+/** A key of the states of all nodes: equal states have equal keys. */
 export const keyOfLocals = (locals: readonly LocalState[]): number => {
   let [high, low] = [1, 2]
   for (const { index } of locals) {

@@ -14,7 +14,7 @@ export class ClientsAlone {
     if (last && client !== undefined) noteIn(this.#called, `clients.${client}`, node)
   }
 
-  /** That calls were left out, one sentence for each client. */
+  /** Says which clients' calls were left out, one sentence for each. */
   notesOf(search: SearchName): string[] {
     return [...this.#usingOthers]
       .filter(([client, nodes]) => {

@@ -71,7 +71,7 @@ export class Combined<State> {
     yield* this.suspectsWith(state)
   }
 
-  /** The same for a known state. After a new path to it was found, it may share an execution with other states. */
+  /** Yields the combinations with a known state. After a new path to it was found, it may share an execution with other states. */
   *suspectsWith(state: SpaceState): Generator<StateCut, void> {
     if (this.undecided !== undefined) return
     const key = this.#keyOf(state)

@@ -18,7 +18,7 @@ export interface SpaceState {
   readonly node: number
   /** Index of the state among those of its node. */
   readonly index: number
-  /** The same for states that look the same, whatever inputs led there. */
+  /** Equal for states that look the same, whatever inputs led there. */
   readonly looks: Looks
   readonly state: unknown
   readonly enabled: readonly Choice[]
@@ -45,7 +45,7 @@ export interface SpaceState {
   hasChildren: boolean
 }
 
-/** That a node took an input or sent something, as a number. */
+/** Number of a fact: a node took an input, or sent something. */
 type Fact = number
 type Facts = ReadonlySet<Fact>
 

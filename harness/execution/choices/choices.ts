@@ -58,7 +58,7 @@ export type Action =
 export interface Option {
   readonly choice: Choice
   readonly action: Action
-  /** The same with the due time that it was last found to have. Kept here: a lookup for each option of each step takes longer. */
+  /** This option with the due time that it last had. Kept here: a lookup for each option of each step takes longer. */
   dated?: Option
 }
 

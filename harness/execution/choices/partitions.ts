@@ -11,7 +11,7 @@ export interface Partition {
   readonly label: string
   /** The first that the label names. */
   readonly first: string
-  /** Those that it is about: the fewer ones, or the first of its two halves. */
+  /** The nodes that it is about: the smaller side, or the first of two halves. */
   readonly nodes: readonly string[]
   readonly ways: readonly Way[]
 }

@@ -6,7 +6,7 @@ import { isFileOfDisk } from './written-files.ts'
 
 const syncs: ReadonlySet<SyscallName> = new Set(['fsync', 'fdatasync', 'syncfs', 'msync'])
 const writes: ReadonlySet<SyscallName> = new Set(['write', 'pwrite64', 'writev', 'pwritev', 'pwritev2'])
-/** Those whose third argument is a number of bytes. */
+/** Writes whose third argument is a number of bytes. */
 const plainWrites: ReadonlySet<SyscallName> = new Set(['write', 'pwrite64'])
 
 /** The error with which a call fails, or `short` if it writes half of what it should; undefined if it does what it does. */

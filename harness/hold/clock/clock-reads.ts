@@ -33,9 +33,9 @@ const workOfRead: Nanoseconds = 1000
 const readsOfPaced = 128
 /** So many reads in one step take no time. With fewer, programs would have more steps that only read clocks now and then. */
 const readsAtOnce = 8192
-/** The same for a program that sends meanwhile: iperf3 sends without a pause until its clock has moved. */
+/** The clock page stops a program that sends meanwhile once in so many reads: iperf3 sends until its clock has moved. */
 const readsOfSender = 2 * readsOfPaced
-/** From so many packets on it is one. */
+/** A program with so many packets in a step is one that sends. */
 const packetsOfSender = 16
 
 /** The clock page stops such a program once in so many reads. If it were more, short waits would last milliseconds. */

@@ -61,7 +61,7 @@ export class VirtualClock {
     return this.elapsed + this.jumped
   }
 
-  /** The same at a given time since the node was created. */
+  /** What a clock shows at a given time since the node was created. */
   showAt(elapsed: Nanoseconds, clock: ClockName): { seconds: number; nanoseconds: number } {
     const seconds = Math.floor(elapsed / second)
     return { seconds: this.#start[clock] + seconds, nanoseconds: elapsed - seconds * second }

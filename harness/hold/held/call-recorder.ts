@@ -81,7 +81,7 @@ export class CallRecorder {
     return true
   }
 
-  /** The same at an exit, after the result was changed to what the program sees. */
+  /** Records the exit of a call, after the result was changed to what the program sees. */
   atExit(thread: HeldThread): void {
     const border = getCallBorder(thread.tid)
     const entered = this.#entered.get(thread)

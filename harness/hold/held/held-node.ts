@@ -265,9 +265,9 @@ export class HeldNode {
   isStarting = true
   /** Whether its own doing takes time: who keeps reading the clock waits, and others go on meanwhile. */
   isPaced = false
-  /** How many packets it has sent and got. */
+  /** Packets sent and received so far. */
   packets = (): number => 0
-  /** The same before the present step. */
+  /** Packets sent and received before the present step. */
   #packetsBefore = 0
   /** While frozen, every thread that stops stays stopped. */
   frozen = false
@@ -319,7 +319,7 @@ export class HeldNode {
   unsynced: Unsynced | undefined
   /** Which faults may strike it in the middle of a step. It stops at each call at which one of them may. */
   mayStrike: ReadonlySet<StepFaultKind> = new Set()
-  /** Those that will. */
+  /** The faults that will strike it, once it makes such calls. */
   readonly waitingFaults = new WaitingFaults()
   /** What is left of its disk, once its power has failed in the middle of a step. It is frozen then. */
   lostPower: Remainder | undefined

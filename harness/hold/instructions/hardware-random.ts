@@ -30,7 +30,7 @@ const isWide = (rex: number) => (rex & 8) !== 0
 export const trapMapped = (process: HeldProcess, fd: number, mapped: MappedCode): void =>
   trap(process, `/proc/${process.pid}/fd/${fd}`, [mapped])
 
-/** The same in the program that a process has just executed. */
+/** Sets breakpoints in the program that a process has just executed. */
 export const trapProgram = (process: HeldProcess): void =>
   trap(process, `/proc/${process.pid}/exe`, mappedOf(process.pid))
 

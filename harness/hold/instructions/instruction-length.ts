@@ -34,7 +34,7 @@ const wordFollows: ReadonlySet<number> = new Set([
   ...range(0xb8, 0xbf),
 ])
 
-/** The same for opcodes that begin with 0F. */
+/** Second bytes of opcodes that begin with 0F and have no operand. */
 const longWithoutOperand: ReadonlySet<number> = new Set([
   ...[0x05, 0x06, 0x07, 0x08, 0x09, 0x0b, 0x0e, 0x77, 0xa0, 0xa1, 0xa2, 0xa8, 0xa9, 0xaa],
   ...range(0x30, 0x37),

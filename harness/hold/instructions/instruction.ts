@@ -39,7 +39,7 @@ const harmless: ReadonlySet<number> = new Set([
   0xeb, // jmp
 ])
 
-/** The same for opcodes that begin with 0F. */
+/** Second bytes of harmless opcodes that begin with 0F. */
 const harmlessLong: ReadonlySet<number> = new Set([
   0x0d, // prefetch
   ...range(0x18, 0x1f), // prefetch, nop

@@ -74,7 +74,7 @@ interface Rest {
 
 /** Kernel functions in which a thread waits for a program, never for a device. */
 const polls: ReadonlySet<string> = new Set(['do_epoll_wait', 'futex_do_wait', 'poll_schedule_timeout'])
-/** The same for calls that read. */
+/** Kernel functions in which a thread waits in a call that reads. */
 const reads: ReadonlySet<string> = new Set([
   '__skb_wait_for_more_packets',
   'inet_csk_accept',

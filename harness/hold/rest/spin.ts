@@ -72,7 +72,7 @@ export const spins = (thread: HeldThread, mayWriteFirst = true): boolean | Threa
   return false
 }
 
-/** The same for a thread stopped in a system call that will not be made. */
+/** Whether a thread spins that is stopped in a system call. The call will not be made. */
 export const spinsAfterCall = (thread: HeldThread): boolean | ThreadChange => {
   if (!singleStep(thread.tid)) return false
   const change = wait(thread.tid)

@@ -24,7 +24,7 @@ export class Spinners {
   readonly #threads: HeldThreads
   readonly #stopped: StoppedThreads
   readonly #treat: (thread: HeldThread, change: ThreadChange) => void
-  /** Those that gave up their rank. */
+  /** Threads that gave up their rank. */
   readonly #lowered = new Set<HeldThread>()
 
   /** @param treat treats what happened to a thread while it was looked at */

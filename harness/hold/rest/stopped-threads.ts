@@ -15,7 +15,7 @@ const turnMsMin = 1
  * sleeps before it treats the next one, as it does in some collections of garbage, and the order would be one of chance.
  */
 export class StoppedThreads {
-  /** Those that go on next, in order; none of a frozen node. */
+  /** Threads that go on next, in order; none of a frozen node. */
   #ready: HeldThread[] = []
   readonly #recording: { readonly recorder: CallRecorder | undefined }
 
@@ -61,7 +61,7 @@ export class StoppedThreads {
     this.resume(thread, { toSyscall: false, signal: 0 })
   }
 
-  /** The same, with a signal or until the exit of its call. */
+  /** Lets the thread go on as `goOn` does, with a signal or until the exit of its call. */
   resume(thread: HeldThread, how: Resumption): void {
     thread.resumption = how
     this.#makeReady(thread)
