@@ -25,6 +25,11 @@ export class Running {
     return this.#stage.execution.start?.describe(this.#stage.nodes) ?? []
   }
 
+  /** Whether a client is in the middle of a call: such a state cannot be marked. */
+  get isInCall(): boolean {
+    return this.#stage.execution.clients.mark() === undefined
+  }
+
   /** Pairs of hosts that have an open connection. */
   get connected(): readonly (readonly [string, string])[] {
     return this.#stage.execution.network.faults.connections().map(({ opener, listener }) => [opener, listener])

@@ -90,7 +90,8 @@ const follow = async (order: FollowerOrder, steps: Steps): Promise<void> => {
       if (step.label !== undefined) await execute(cluster, executor, { ...step, label: step.label })
       if (executor.broken) return
       timesMs.push(step.atMs)
-      const isDue = step.atMs >= nextMs && steps.latestMs - step.atMs <= upToDateMs
+      const isUpToDate = steps.latestMs - step.atMs <= upToDateMs
+      const isDue = isUpToDate && step.atMs >= nextMs && (step.atMs >= nextMs + everyMs || !cluster.running.isInCall)
       if (isDue) {
         while (nextMs <= step.atMs) nextMs += everyMs
         const outcome = await predictor.look(executor.mark(), { requested: cluster.running.time!.requested, timesMs })

@@ -173,6 +173,7 @@ export class Foresight {
 const inPlace = (predictor: Predictor, predictions: Predictions, everyMs: number): TimedRunOptions['besides'] => ({
   everyMs,
   goesOn: true,
+  waitsForCalls: true,
   get counts() {
     return predictor.counts
   },

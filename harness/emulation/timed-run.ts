@@ -36,6 +36,8 @@ export interface TimedRunOptions {
         readonly everyMs: number
         /** Whether it searches after something was violated. */
         readonly goesOn?: boolean
+        /** Whether it waits until no client is in a call, at most until the next search is due. */
+        readonly waitsForCalls?: boolean
         /** What it has predicted, if it does. */
         readonly counts?: PredictionCounts
         search(from: {
@@ -288,7 +290,9 @@ export class TimedRun implements Run {
   async #searchUntil(atMs: number): Promise<void> {
     const { besides } = this.#options
     if (besides === undefined || this.#nextSearchMs > atMs) return
-    const searchedMs = this.#nextSearchMs
+    const waitsMs = besides.waitsForCalls && this.#cluster.running.isInCall ? besides.everyMs : 0
+    if (this.#nextSearchMs + waitsMs > atMs) return
+    const searchedMs = Math.max(this.#nextSearchMs, this.elapsedMs)
     while (this.#nextSearchMs <= atMs) this.#nextSearchMs += besides.everyMs
     const isOver = this.violation !== undefined && !besides.goesOn
     if (isOver || this.#searched === this.steps) return

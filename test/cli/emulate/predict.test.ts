@@ -87,6 +87,24 @@ test('a round gives nodes so many inputs, and as many for what is to be prevente
   expect(inputs).toBeLessThanOrEqual(2 * 9 * rounds)
 })
 
+test('a round waits until no client is in the middle of a call', { timeout: 120_000 }, async () => {
+  // Each call lasts 700 ms, with 300 ms between them.
+  const slow = `${take}\n require('node:net').createServer(socket => setTimeout(() => socket.end('x'), 700)).listen(8000)`
+  const config = numbers('1')
+    .replace(`['node', 'take.cjs']`, `['node', 'slow.cjs'], listens: 8000`)
+    .replace(
+      'faults:',
+      `clients: { wait: async ({ taker }) => { for await (const _ of taker.tcp(8000)) return 1 } }, faults:`,
+    )
+    .replace(`{ for: '3s' }`, `{ for: '6s', clients: { wait: '300ms' } }`)
+  const { directory, remove } = copyOfFixtures({ 'give.cjs': give, 'slow.cjs': slow, 'n.config.ts': config })
+  onTestFinished(remove)
+  const args = ['emulate', 'n.config.ts', '--predict', '--every', '700ms', '--inputs', '3', '--json']
+  const { predictions, notes } = JSON.parse((await lastnail(directory, ...args)).stdout)
+  expect(predictions.rounds).toBe(7)
+  expect(notes.filter((note: string) => note.includes('could not be marked'))).toEqual([])
+})
+
 test('how much of the CPU is taken does not change a run', { timeout: 120_000 }, async () => {
   const [less, more] = await Promise.all([emulate('1', '--share', '0.1'), emulate('1', '--share', '0.95')])
   expect(less.summary.hash).toBe(more.summary.hash)
