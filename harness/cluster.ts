@@ -88,7 +88,7 @@ export class Cluster implements System<GlobalState>, Processes {
       isRewound: rewind,
       clocksStart: Date.parse(clocksStart) / 1000,
       diskModel: system.diskModel,
-      mayStrike: mayStrikeIn(system),
+      mayStrike: mayStrikeIn(system, timing),
     }
     const nodes = planned.map(({ plan, runtime }) => new Node(plan, runtime, runner, options))
     this.#stage = new Stage(system, nodes, runner, timing)
@@ -363,6 +363,13 @@ const engineOf = (engine: Engine | undefined): Engine => {
   return engine
 }
 
-/** The faults that may strike nodes in the middle of a step. A plan may also fail the power, without a budget. */
-const mayStrikeIn = ({ faults, diskModel }: ResolvedSystem): ReadonlySet<StepFaultKind> =>
-  new Set(stepFaultKinds.filter(kind => (kind === 'power' ? diskModel !== undefined : faults[kind] > 0)))
+/** The faults that may strike nodes in the middle of a step: by a budget, or because a plan or a person asked for one. */
+const mayStrikeIn = (
+  { strikes, diskModel }: ResolvedSystem,
+  timing: Timing | undefined,
+): ReadonlySet<StepFaultKind> => {
+  const planned = [...(timing?.events ?? []), ...(timing?.inputs ?? [])].map(({ does }) => does)
+  const asked = new Set<string>([...strikes, ...planned])
+  const mayStrike = (kind: StepFaultKind) => (kind === 'power' ? diskModel !== undefined : asked.has(kind))
+  return new Set(stepFaultKinds.filter(mayStrike))
+}

@@ -1,6 +1,7 @@
 import type { VisitorListener } from './clients/visitors.ts'
 import type { Driver } from './execution/driver.ts'
 import type { Stage } from './execution/stage.ts'
+import type { StepFaultKind } from './hold/held/step-faults.ts'
 import type { Time } from './timed/time.ts'
 import type { RunSoFar, TimedHappening } from './timed/timing.ts'
 import { noPackets, type PacketCounts } from './timed/ways.ts'
@@ -59,6 +60,11 @@ export class Running {
   /** Ends the lives that wait to begin again: hardly one does, for the clock goes on. Each takes some megabytes. */
   endParkedLives(): void {
     for (const node of this.#stage.nodes) node.endParkedLives()
+  }
+
+  /** Whether a node stops at the system calls at which such a fault strikes. */
+  stopsFor(node: string, kind: StepFaultKind): boolean {
+    return this.#stage.node(node).stopsFor(kind)
   }
 
   /** Computes the enabled choices again after somebody requested something. */

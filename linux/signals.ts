@@ -30,6 +30,9 @@ const linesOf = (tid: number, name: string): Iterable<RegExpExecArray> => {
 /** Whether a process has a handler for a signal. */
 export const isCaught = (pid: number, signal: number): boolean => numbersIn(linesOf(pid, 'SigCgt')).includes(signal)
 
+/** Whether a process has a handler for any signal. */
+export const catchesAny = (pid: number): boolean => numbersIn(linesOf(pid, 'SigCgt')).length > 0
+
 const numbersIn = (lines: Iterable<RegExpExecArray>): number[] => {
   const treated = [...lines].reduce((all, [, mask]) => all | BigInt(`0x${mask}`), 0n)
   return Array.from({ length: signalsMax }, (_, index) => index + 1).filter(

@@ -11,6 +11,7 @@ export const interruptions = [
   'split',
   'preempt',
   'disk',
+  'calls',
 ] as const satisfies readonly ChoiceKind[]
 
 /** Up to so many steps of a node come before; small numbers are as likely as large ones. */
@@ -20,7 +21,7 @@ const timersOfOthers = [3, 6, 12, 24] as const
 
 /**
  * A walk in which a node is interrupted: everything takes the straight way, until one node is paused, loses its power, has its
- * wall clock jump or its disk fail, gets a message in parts, or has threads give way, after some of its first steps or of the
+ * wall clock jump, its disk fail or a call do less than it should, gets a message in parts, or has threads give way, after some of its first steps or of the
  * clients' calls. A node without power starts again at once. While one is paused, the others go on alone until some of their timers have fired, so that what they
  * wait for is over, such as a lease; then it goes on where it stood, with its clock late.
  *
@@ -50,7 +51,7 @@ export const interrupted = (random: Random, weights: Weights): Chooser => {
 }
 
 /** What these show is often in the first step. */
-const soon: ReadonlySet<ChoiceKind> = new Set(['split', 'preempt', 'disk'])
+const soon: ReadonlySet<ChoiceKind> = new Set(['split', 'preempt', 'disk', 'calls'])
 
 /** What interrupts which node, after so many of its steps. */
 interface Wanted {

@@ -29,6 +29,10 @@ export interface Happenings<Pipe = object, LinkChange = AnyLinkChange> {
   readonly resume: { readonly node: string }
   /** A node's wall clock jumps, forwards or back. Its monotonic clock does not notice. */
   readonly clock: { readonly node: string; readonly byMs: number }
+  /** What strikes a node in its next step in which it makes such a call: how is in words, as in a label. */
+  readonly disk: { readonly node: string; readonly how: string }
+  readonly preempt: { readonly node: string; readonly how: string }
+  readonly calls: { readonly node: string; readonly how: string }
   /** TCP connections between two nodes are reset. */
   readonly reset: { readonly node: string; readonly peer: string }
   readonly set: { readonly ways: readonly WayChange<Pipe>[] }
@@ -65,7 +69,7 @@ export type AnyHappening<Pipe = object, LinkChange = AnyLinkChange> = {
 export type Effect = 'harm' | 'repair' | 'none'
 
 /** A plain value of a row: how it is written in a script and in JSON follows from this name. */
-export type Value = 'node' | 'manner' | 'groups' | 'jump'
+export type Value = 'node' | 'manner' | 'groups' | 'jump' | 'disk' | 'preempt' | 'calls'
 
 interface Row<Said> {
   /** The kind of step that it is. */
@@ -163,6 +167,27 @@ export const happenings = {
       `the wall clock of ${node} jumps ${shownJump(Math.abs(byMs)).slice(1)} ${byMs < 0 ? 'back' : 'ahead'}`,
     takes: { node: 'node', byMs: 'jump' },
     script: 'clock NODE +1h',
+  },
+  disk: {
+    kind: 'disk',
+    effect: 'harm',
+    label: ({ node, how }) => `disk ${node} ${how}`,
+    takes: { node: 'node', how: 'disk' },
+    script: 'disk NODE fails at sync 1',
+  },
+  preempt: {
+    kind: 'preempt',
+    effect: 'harm',
+    label: ({ node, how }) => `preempt ${node} ${how}`,
+    takes: { node: 'node', how: 'preempt' },
+    script: 'preempt NODE before call 6',
+  },
+  calls: {
+    kind: 'calls',
+    effect: 'harm',
+    label: ({ node, how }) => `calls ${node} ${how}`,
+    takes: { node: 'node', how: 'calls' },
+    script: 'calls NODE short read 1',
   },
   reset: {
     kind: 'reset',

@@ -143,7 +143,7 @@ export const kinds = {
       ['line thick', 'M0 -8V0'],
     ],
   },
-  /** A sync fails, the disk is full, or a write is short. */
+  /** A sync fails, the disk is full, or a write is short, lost, misdirected or rotten. */
   disk: {
     happens: 'a node’s disk fails',
     role: 'fault',
@@ -152,6 +152,17 @@ export const kinds = {
     glyph: [
       ['hollow', circle(0, 7)],
       ['line', 'M-3 -3L3 3M-3 3L3 -3'],
+    ],
+  },
+  /** A read or write is short, a wait ends early, or there is no descriptor. */
+  calls: {
+    happens: 'a system call of a node does less than it should',
+    role: 'fault',
+    words: ['calls'],
+    isOfNode: true,
+    glyph: [
+      ['hollow', circle(0, 7)],
+      ['line', 'M-3 0H3'],
     ],
   },
   restart: {

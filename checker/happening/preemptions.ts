@@ -15,17 +15,24 @@ const [often, seldom] = [4, 16] as const
 /** How many single calls stand for each of the latter where one is shrunk. */
 const singleMax = 12
 
-export const preemptionLabel = (node: string, { from, every }: Preemption): string =>
-  every === undefined
-    ? `preempt ${node} before call ${from}`
-    : `preempt ${node} before every ${every}th call, from ${from}`
+export const preemptionSaid = ({ from, every }: Preemption): string =>
+  every === undefined ? `before call ${from}` : `before every ${every}th call, from ${from}`
+
+/** Reads those words; undefined for any others. */
+export const preemptionSaidIn = (said: string): Preemption | undefined => {
+  const [, every, from, single] = /^before (?:every (\d+)th call, from (\d+)|call (\d+))$/.exec(said) ?? []
+  if (single !== undefined) return { from: Number(single) }
+  return every === undefined ? undefined : { from: Number(from), every: Number(every) }
+}
+
+export const preemptionLabel = (node: string, preemption: Preemption): string =>
+  `preempt ${node} ${preemptionSaid(preemption)}`
 
 /** Reads a label; undefined if it is none of a preemption. */
 export const preemptionIn = (label: string): (Preemption & { readonly node: string }) | undefined => {
-  const [, node, every, from, single] =
-    /^preempt (\S+) before (?:every (\d+)th call, from (\d+)|call (\d+))$/.exec(label) ?? []
-  if (node === undefined) return undefined
-  return every === undefined ? { node, from: Number(single) } : { node, from: Number(from), every: Number(every) }
+  const [, node, said] = /^preempt (\S+) (.*)$/.exec(label) ?? []
+  const preemption = said === undefined ? undefined : preemptionSaidIn(said)
+  return preemption && { node: node!, ...preemption }
 }
 
 /** All that a search may draw. */

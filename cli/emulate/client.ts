@@ -24,6 +24,12 @@ export interface Controller extends NodeActions {
   reset(node: string, peer: string): Promise<RunState>
   /** Lets a node's wall clock jump, forwards or back. */
   clock(node: string, byMs: number): Promise<RunState>
+  /** Its disk fails in its next step in which it writes or syncs: `fails at sync 1`. */
+  disk(node: string, how: string): Promise<RunState>
+  /** Its threads give way in its next step: `before call 6`. */
+  preempt(node: string, how: string): Promise<RunState>
+  /** A system call does less than it should: `short read 1`. */
+  calls(node: string, how: string): Promise<RunState>
   partition(...groups: readonly (readonly string[])[]): Promise<RunState>
   heal(): Promise<RunState>
   /** Sets all of them at once. */
@@ -68,6 +74,9 @@ export const control = (which?: Control | string): Controller => {
     metrics: () => ask('GET', 'metrics'),
     reset: (node, peer) => act({ does: 'reset', node, peer }),
     clock: (node, byMs) => act({ does: 'clock', node, byMs }),
+    disk: (node, how) => act({ does: 'disk', node, how }),
+    preempt: (node, how) => act({ does: 'preempt', node, how }),
+    calls: (node, how) => act({ does: 'calls', node, how }),
     partition: (...groups) => act({ does: 'partition', groups }),
     heal: () => act({ does: 'heal' }),
     set: (...ways) => act({ does: 'set', ways }),

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { nodeVerbs } from '../../checker/happening/happenings.ts'
+import type { StrikeKind } from '../../checker/happening/strikes.ts'
 import { describeLink } from '../../checker/happening/ways.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
@@ -46,6 +47,13 @@ interface Json {
   readonly json?: boolean | undefined
 }
 
+/** What strikes a node at a system call of its next step. */
+const strikeVerbs: Readonly<Record<StrikeKind, string>> = {
+  disk: 'lets a node’s disk fail in its next step: n1 fails at sync 1, n1 is full from write 2, n1 loses write 1',
+  preempt: 'lets threads of a node give way in its next step: n1 before call 6',
+  calls: 'lets a system call of a node do less in its next step: n1 short read 1, n1 no descriptor 1',
+}
+
 /** Adds the commands `control VERB` for a running system. */
 export const addControlCommands = (root: Command, done: (code: number) => void): void => {
   const command = root
@@ -71,6 +79,13 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
     .argument('<node>')
     .argument('<jump>', 'forwards or back', jumpIn)
     .action(async (node: string, byMs: number, options: Json) => tell(await controller().clock(node, byMs), options))
+  for (const [name, about] of Object.entries(strikeVerbs) as [StrikeKind, string][])
+    verb(name, about)
+      .argument('<node>')
+      .argument('<how...>')
+      .action(async (node: string, how: string[], options: Json) =>
+        tell(await controller()[name](node, how.join(' ')), options),
+      )
   verb('partition', 'splits the network so that only nodes of the same group reach each other: n1,n2 n3')
     .argument('<group...>', 'names separated by commas; nodes without a group form another one')
     .action(async (groups: string[], options: Json) =>

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import type { Weights } from '../../checker/choosers/weights.ts'
+import type { DiskFailure } from '../../checker/happening/disk-failures.ts'
 import type { FaultKind } from '../../checker/happening/kinds.ts'
 import type { Operation } from '../../checker/history/operation.ts'
 import type { Property } from '../../checker/system/property.ts'
@@ -241,9 +242,10 @@ export type Churn =
 
 /** Budgets by kind of fault. */
 export type Faults<Name extends string = string> = Readonly<
-  Partial<Record<Exclude<FaultKind, 'partition' | 'preempt' | 'reset'>, number | SomeFaults<Name>>> & {
+  Partial<Record<Exclude<FaultKind, 'partition' | 'preempt' | 'reset' | 'disk'>, number | SomeFaults<Name>>> & {
     partition?: number | SomeCuts<Name>
     reset?: number | SomeResets<Name>
+    disk?: number | SomeDiskFailures<Name>
   }
 >
 
@@ -262,6 +264,16 @@ export interface SomeFaults<Name extends string = string> {
 export interface SomeResets<Name extends string = string> extends SomeFaults<Name> {
   /** What is reset; both by default. A connection that is reset loses what is under way; a node starts again. */
   readonly only?: 'connections' | 'nodes' | undefined
+}
+
+/** Failures of disks. */
+export interface SomeDiskFailures<Name extends string = string> extends SomeFaults<Name> {
+  /**
+   * What happens: a sync fails (`sync`), the disk is full (`full`), a write is short (`short`), which is the default; or, and
+   * nobody is told, what was written is not there (`lost`), lies elsewhere in its file (`misdirected`), or has a bit that is
+   * another one (`rotten`).
+   */
+  readonly only?: readonly DiskFailure['what'][] | undefined
 }
 
 /** Partitions of the network. */

@@ -1,4 +1,6 @@
 import { resolve } from 'node:path'
+import { usualDiskFailures } from '../../checker/happening/disk-failures.ts'
+import { type StrikeKind, strikeKinds } from '../../checker/happening/strikes.ts'
 import { nearest } from '../../checker/system/nearest.ts'
 import { hasTls, type OutsideHost, outsideHosts, trustVariables } from '../outside/hosts.ts'
 import type { Observer, SystemDefinition } from './definition.ts'
@@ -96,6 +98,8 @@ const filled = (
   faultsOf: { ...mapValues(definition.faults, ({ of }) => of), preempt: undefined },
   diskModel: definition.disk?.model ?? (definition.faults.power.times > 0 ? 'ordered' : undefined),
   cutMsMin: definition.faults.partition.atLeast ?? 0,
+  strikes: strikesIn(definition),
+  diskFailures: definition.faults.disk.only ?? usualDiskFailures,
   resetsOnly: definition.faults.reset.only,
   overlap: definition.overlap,
   divide: definition.divide,
@@ -113,6 +117,12 @@ const filled = (
   }),
   emulation: definition.emulation,
 })
+
+/** A plan or a person may ask for what has a budget. */
+const strikesIn = ({ faults, threads }: CheckedDefinition): readonly StrikeKind[] => {
+  const budgets = { disk: faults.disk.times, calls: faults.calls.times, preempt: threads }
+  return strikeKinds.filter(kind => budgets[kind] > 0)
+}
 
 type CheckedNode = CheckedDefinition['nodes'][string]
 

@@ -1,3 +1,5 @@
+import type { DiskFailure } from '../../checker/happening/disk-failures.ts'
+import type { StrikeKind } from '../../checker/happening/strikes.ts'
 import type { Property } from '../../checker/system/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
 import type { Client, DiskModel, FaultKind, GlobalState, Goal, Observer, Weights } from './definition.ts'
@@ -25,6 +27,10 @@ export interface ResolvedSystem {
   readonly diskModel: DiskModel | undefined
   /** Minimum duration of a cut, by the clock of each node that waits for something. */
   readonly cutMsMin: number
+  /** What may strike nodes at their system calls: they stop there, also in a run in which no search has a budget. */
+  readonly strikes: readonly StrikeKind[]
+  /** What a search lets happen to disks. */
+  readonly diskFailures: readonly DiskFailure['what'][]
   /** What resets befall; undefined for connections and nodes. */
   readonly resetsOnly: 'connections' | 'nodes' | undefined
   readonly overlap: number

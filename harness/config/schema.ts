@@ -1,6 +1,7 @@
 import { types } from 'node:util'
 import { z } from 'zod'
 import { defaultWeights } from '../../checker/choosers/weights.ts'
+import { diskFailures } from '../../checker/happening/disk-failures.ts'
 import { faultKinds } from '../../checker/happening/kinds.ts'
 import { nearest } from '../../checker/system/nearest.ts'
 import type { Property } from '../../checker/system/property.ts'
@@ -30,6 +31,7 @@ import type {
   OutsideAnswer,
   RepeatedClient,
   SomeCuts,
+  SomeDiskFailures,
   SomeFaults,
   SomeResets,
   SystemDefinition,
@@ -230,6 +232,17 @@ const someCuts = fields(
   { ...someFaultsShape, atLeast: duration.optional() } satisfies Record<keyof SomeCuts, unknown>,
   'a budget, or { times, of, atLeast }',
 )
+const diskExpected = `expected a list of ${diskFailures.join(', ')}`
+const someDiskFailures = fields(
+  {
+    ...someFaultsShape,
+    only: z
+      .array(z.enum(diskFailures, { error: diskExpected }), { error: diskExpected })
+      .min(1, { error: diskExpected })
+      .optional(),
+  } satisfies Record<keyof SomeDiskFailures, unknown>,
+  'a budget, or { times, of, only }',
+)
 const someResets = fields(
   {
     ...someFaultsShape,
@@ -273,6 +286,7 @@ const faults = fields(
     ...(Object.fromEntries(configuredFaults.map(kind => [kind, fault])) as Record<ConfiguredFault, typeof fault>),
     partition: orShort(someCuts, times).default({ times: 0 }),
     reset: orShort(someResets, times).default({ times: 0 }),
+    disk: orShort(someDiskFailures, times).default({ times: 0 }),
   },
   'budgets by kind of fault',
 )

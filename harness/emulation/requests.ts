@@ -1,4 +1,5 @@
 import { namesIn } from '../../checker/happening/happenings.ts'
+import { isStrike } from '../../checker/happening/strikes.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { execOf } from '../clients/clients.ts'
 import { noNode } from '../clients/state.ts'
@@ -52,12 +53,23 @@ export class Requests {
     for (const name of namesIn(happening))
       if (!names.some(each => each.name === name)) throw new UsageError(noNode(name, names))
     if (happening.does === 'link') this.#cluster.running.time!.requireLink(happening)
+    this.#requireStrike(happening)
     if (happening.does === 'set' && happening.ways.some(({ pipe }) => (pipe?.duplicate ?? 0) > 0))
       throw new UsageError(`packets come twice (--duplicate) at the pace native alone, this run is at ${this.#pace}`)
     await new Promise<void>(done => {
       this.#requested.push({ happening, done })
       this.onRequest()
     })
+  }
+
+  /** @throws UsageError if the run did not begin so that this may strike a node */
+  #requireStrike(happening: Happening): void {
+    if (!isStrike(happening.does) || !('node' in happening)) return
+    if (this.#cluster.running.stopsFor(happening.node, happening.does)) return
+    const asks = happening.does === 'preempt' ? 'threads: 1' : `faults: { ${happening.does}: 1 }`
+    throw new UsageError(
+      `${happening.node} does not stop at the system calls at which "${happening.does}" strikes: the configuration asks for that by ${asks}, or a plan by such an event; a container never does`,
+    )
   }
 
   /**

@@ -1,7 +1,11 @@
+import { callFaultIn } from '../../checker/happening/call-faults.ts'
+import { diskFailureIn } from '../../checker/happening/disk-failures.ts'
 import type { Does, Manner } from '../../checker/happening/happenings.ts'
+import { preemptionSaidIn } from '../../checker/happening/preemptions.ts'
 import { readLabel } from '../../checker/system/labels.ts'
 import type { Finding } from '../../checker/system/system.ts'
 import { millisecond } from '../hold/clock/virtual-clock.ts'
+import type { StepFault } from '../hold/held/step-faults.ts'
 import type { Node } from '../node/node.ts'
 import type { Happening, Steer, TimedHappening } from '../timed/timing.ts'
 import type { Outcome } from '../unsynced/outcomes.ts'
@@ -38,6 +42,9 @@ const carriedOut: {
     stage.node(node).jumpClock(byMs * millisecond)
     return nothing()
   },
+  disk: (stage, { node, how }) => strike(stage, node, { kind: 'disk', fault: diskFailureIn(how)! }),
+  preempt: (stage, { node, how }) => strike(stage, node, { kind: 'preempt', fault: preemptionSaidIn(how)! }),
+  calls: (stage, { node, how }) => strike(stage, node, { kind: 'calls', fault: callFaultIn(how)! }),
   reset: (stage, { node, peer }) => reset(stage, node, peer),
   set: (stage, { ways }) => {
     for (const way of ways) stage.execution.time!.set(way)
@@ -57,6 +64,13 @@ const carriedOut: {
     visit(stage, node, ({ clients }) => clients.visitors.send(visitor, Buffer.from(data, 'base64'))),
   end: (stage, { visitor, node, how }) => visit(stage, node, ({ clients }) => clients.visitors.end(visitor, how)),
   steer: (stage, action) => steer(stage, action),
+}
+
+/** It strikes in the next step of the node in which it makes such a call. */
+const strike = (stage: Stage, name: string, { kind, fault }: StepFault): Done => {
+  const node = stage.node(name)
+  if (node.isAlive && node.mayStrike(kind)) node.strikeLater(kind, fault)
+  return nothing()
 }
 
 const steer = (stage: Stage, action: Steer): Done => {

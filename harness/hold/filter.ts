@@ -1,6 +1,7 @@
 import { constants } from 'node:os'
 import type { Registers } from '../../linux/ptrace.ts'
 import { type SyscallName, syscallNumber } from '../../linux/syscall-number.ts'
+import { stoppedForFaults } from './calls/call-faults.ts'
 import { sends } from './calls/power-failure.ts'
 import { stoppedToPreempt } from './calls/preemption.ts'
 import { type Rule, systemCalls, type Treatment } from './calls/system-calls.ts'
@@ -183,14 +184,16 @@ const bodyOfWrite = (name: SyscallName, treatment: Treatment): readonly Instruct
 
 const seenForPower: ReadonlySet<SyscallName> = new Set([...writingCalls, ...sends, 'sync', 'msync'])
 
-/** What else is stopped: what changes the disk, and what other threads may notice. */
+/** What else is stopped: what changes the disk, what other threads may notice, and what may do less than it should. */
 export interface Seen {
   readonly writes: boolean
   readonly calls: boolean
+  readonly faults: boolean
 }
 
-const bodyOf = (name: SyscallName, treatment: Treatment, { writes, calls }: Seen): readonly Instruction[] => {
-  if (calls && stoppedToPreempt.has(name)) return flagsArgument[name] === undefined ? [conclude(trace)] : elsewhereBody
+const bodyOf = (name: SyscallName, treatment: Treatment, { writes, calls, faults }: Seen): readonly Instruction[] => {
+  if ((calls && stoppedToPreempt.has(name)) || (faults && stoppedForFaults.has(name)))
+    return flagsArgument[name] === undefined ? [conclude(trace)] : elsewhereBody
   return writes ? bodyOfWrite(name, treatment) : body(treatment)
 }
 
@@ -246,13 +249,13 @@ const encode = (list: readonly Instruction[]): Buffer => {
 }
 
 /** The filter as an array of `struct sock_filter`. */
-export const filterProgram: Buffer = encode(instructions({ writes: false, calls: false }))
+export const filterProgram: Buffer = encode(instructions({ writes: false, calls: false, faults: false }))
 
 const others = new Map<string, Buffer>()
 
 /** The filter that stops more calls: of nodes whose disk or power may fail, or whose threads may give way. */
 export const filterOf = (seen: Seen): Buffer => {
-  if (!seen.writes && !seen.calls) return filterProgram
+  if (!seen.writes && !seen.calls && !seen.faults) return filterProgram
   const key = JSON.stringify(seen)
   const made = others.get(key) ?? encode(instructions(seen))
   others.set(key, made)

@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import type { ProcessMemory } from '../../linux/memory.ts'
 import type { Registers } from '../../linux/ptrace.ts'
 import { type SyscallName, syscallName } from '../../linux/syscall-number.ts'
+import { callFaultOf } from './calls/call-faults.ts'
 import { clockCalls } from './calls/clock-calls.ts'
 import { failureOf } from './calls/disk-failure.ts'
 import { flushCalls } from './calls/flushes.ts'
@@ -43,7 +44,7 @@ const isBadAddress = (error: unknown): boolean =>
 const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): Continuation => {
   const number = registers.get('origRax')
   const name = syscallName(number)
-  const failure = name && failureOf(thread, registers, name)
+  const failure = name && (failureOf(thread, registers, name) ?? callFaultOf(thread, registers, name))
   if (typeof failure === 'number') {
     answerWith(registers, failure)
     return 'go on'
@@ -51,10 +52,11 @@ const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): C
   const treated = name !== undefined && isHeld(name, registers) ? treatments[name] : undefined
   const written = name && watchWrite(thread, registers, name)
   const answer = treated ? treated(thread, registers, name!, isRecorded) : refuse(thread, name, number)
-  if (failure === 'short') {
+  if (failure !== undefined) {
     const length = registers.get('rdx')
-    registers.set('rdx', length >> 1)
+    if (typeof failure === 'string') registers.set('rdx', failure === 'half' ? length >> 1 : 1)
     thread.atExit = after => {
+      if (typeof failure === 'function') failure(after)
       written?.(after)
       after.set('rdx', length)
     }

@@ -34,7 +34,8 @@ export const prepare = (thread: HeldThread, isFirst: boolean): void => {
   injecting(tid, process.memory, injector => {
     const { mayStrike } = process.node
     const writes = mayStrike.has('power') || mayStrike.has('disk')
-    if (isFirst) installFilter(injector, filterOf({ writes, calls: mayStrike.has('preempt') }))
+    const seen = { writes, calls: mayStrike.has('preempt'), faults: mayStrike.has('calls') }
+    if (isFirst) installFilter(injector, filterOf(seen))
     mapPage(injector)
     process.mayChange = mapSites(injector)
     trapCounter(injector)

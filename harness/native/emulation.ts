@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { type Does, effectOf, kindOf, nodeOf, sentenceOf } from '../../checker/happening/happenings.ts'
+import { isStrike } from '../../checker/happening/strikes.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { messageOf } from '../../checker/system/show.ts'
 import type { ChurnPlan } from '../../topologies/churn/plan.ts'
@@ -73,6 +74,7 @@ export class Emulation {
     observer: EmulationObserver,
     engine?: NativeEngine,
   ): Promise<Emulation> {
+    for (const { does } of options.churn.events) requireNative(does)
     return new Emulation(system, options, observer, await NativeCluster.open(system, options, engine))
   }
 
@@ -153,9 +155,10 @@ export class Emulation {
     await Promise.race([work, this.cluster.failed, onceAborted(signal)])
   }
 
-  /** @throws UsageError for an unknown node */
+  /** @throws UsageError for an unknown node, and what this pace cannot do */
   async act(happening: Happening): Promise<void> {
     const atMs = this.elapsedMs
+    requireNative(happening.does)
     await (this.#carriedOut[happening.does] as ((happening: Happening) => Promise<void>) | undefined)?.(happening)
     this.#note({ ...describe(happening), atMs, isCrash: false })
   }
@@ -238,6 +241,14 @@ export class Emulation {
     this.measurements.happened(happening)
     this.#observer.onHappening(happening)
   }
+}
+
+/** What needs nodes whose clocks and system calls are held. @throws UsageError */
+const requireNative = (does: Does): void => {
+  if (does !== 'clock' && !isStrike(does)) return
+  throw new UsageError(
+    `"${does}" is not there at the pace native, where nodes have this machine's clock and their system calls are not held: expected --pace virtual or real`,
+  )
 }
 
 /** For what a node is stopped that was paused. */

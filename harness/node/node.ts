@@ -168,6 +168,11 @@ export class Node {
     return this.#mayStrike.has(kind) && this.#life?.held.waitingFaults.get(kind) === undefined
   }
 
+  /** Whether it stops at the system calls at which such a fault strikes. */
+  stopsFor(kind: StepFaultKind): boolean {
+    return this.#mayStrike.has(kind)
+  }
+
   /** Lets a fault strike it in the middle of a step to come. It must be alive. */
   strikeLater<Kind extends StepFaultKind>(kind: Kind, fault: StepFaults[Kind]): void {
     this.#life!.held.waitingFaults.set(kind, fault)

@@ -8,6 +8,7 @@ import {
   type Scripted,
   type Value,
 } from '../../checker/happening/happenings.ts'
+import { type StrikeKind, strikeIn, strikesExpected } from '../../checker/happening/strikes.ts'
 import { firstProblems, inWords, TopologyError } from '../error.ts'
 import { parseJson } from '../formats/json.ts'
 import { jumpMsMax } from '../formats/units.ts'
@@ -27,12 +28,17 @@ export type ChurnEvent = { readonly atMs: number } & Extract<AnyHappening, { rea
 
 export { type Manner, manners }
 
+const strike = (kind: StrikeKind) =>
+  text.refine(said => strikeIn[kind](said) !== undefined, { error: `expected ${strikesExpected[kind]}` })
 const names = z.array(text, expected('a list of nodes'))
 const values = {
   node: text,
   manner: z.enum(manners, expected(inWords(manners))),
   jump: z.number(expected('milliseconds')).min(-jumpMsMax).max(jumpMsMax),
   groups: z.array(names, expected('a list of groups')).min(1),
+  disk: strike('disk'),
+  preempt: strike('preempt'),
+  calls: strike('calls'),
 } satisfies Record<Value, z.ZodType>
 
 /** What a plan may have, with how a script says it. */

@@ -1,4 +1,5 @@
 import type { Value } from '../../checker/happening/happenings.ts'
+import { type StrikeKind, strikeIn, strikesExpected } from '../../checker/happening/strikes.ts'
 import { inWords, TopologyError } from '../error.ts'
 import { parseJump, parseTime } from '../formats/units.ts'
 import { type ChurnEvent, type ChurnPlan, checkPlan, type Manner, manners, scripted } from './plan.ts'
@@ -43,11 +44,23 @@ const saidBy = (takes: Readonly<Record<string, Value>>, words: readonly string[]
   return isWhole ? Object.fromEntries(said) : undefined
 }
 
+/** The rest of the line. @throws TopologyError */
+const strike =
+  (kind: StrikeKind) =>
+  (words: string[], where: string): string => {
+    const said = words.splice(0).join(' ')
+    if (strikeIn[kind](said)) return said
+    throw new TopologyError(`${where}: expected ${strikesExpected[kind]}, found "${said}"`)
+  }
+
 /** Each takes the words that it needs. */
 const readers: Readonly<Record<Value, (words: string[], where: string) => unknown>> = {
   node: words => words.shift(),
   manner: (words, where) => mannerOf(words.shift() ?? 'stop', where),
   jump: (words, where) => jumpOf(words.shift() ?? '', where),
+  disk: strike('disk'),
+  preempt: strike('preempt'),
+  calls: strike('calls'),
   groups: words => (words.length > 0 ? words.splice(0).map(group => group.split(',')) : undefined),
 }
 

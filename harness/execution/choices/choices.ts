@@ -1,3 +1,5 @@
+import { type CallFault, callFaultSaid, callFaults } from '../../../checker/happening/call-faults.ts'
+import { type DiskFailure, diskFailureSaid, diskFailures } from '../../../checker/happening/disk-failures.ts'
 import { labelOf } from '../../../checker/happening/happenings.ts'
 import {
   drawnPreemptions,
@@ -13,7 +15,7 @@ import type { Message } from '../../../proxy/message.ts'
 import type { Network, OpenConnection, Way } from '../../../proxy/network.ts'
 import type { FaultKind, ResolvedSystem } from '../../config/config.ts'
 import { millisecond, type Nanoseconds } from '../../hold/clock/virtual-clock.ts'
-import { type DiskFailure, isStepFault, type StepFault } from '../../hold/held/step-faults.ts'
+import { isStepFault, type StepFault } from '../../hold/held/step-faults.ts'
 import type { Node } from '../../node/node.ts'
 import type { Time } from '../../timed/time.ts'
 import type { TimedHappening } from '../../timed/timing.ts'
@@ -119,7 +121,7 @@ const jumpsMs = [1000, -1000, 3_600_000, -3_600_000] as const
 /** What may befall one node by itself, by the kind of the choice. It is the same in every state, so it is made once. */
 type NodeFaults = Readonly<
   Record<
-    'restart' | 'reset' | 'crash' | 'silent' | 'power' | 'clock' | 'preempt' | 'disk' | 'pause' | 'resume',
+    'restart' | 'reset' | 'crash' | 'silent' | 'power' | 'clock' | 'preempt' | 'disk' | 'calls' | 'pause' | 'resume',
     readonly Option[]
   >
 >
@@ -140,7 +142,8 @@ const faultsOf = (node: Node): NodeFaults => {
     ],
     power: failuresLater(name),
     clock: jumpsMs.map(byMs => happening('clock', name, { byMs })),
-    disk: diskFailuresOf(name),
+    disk: diskFailures.flatMap(what => points.map(at => diskFailure(name, { what, at }))),
+    calls: callFaults.flatMap(what => points.map(at => callFault(name, { what, at }))),
     preempt: drawnPreemptions.map(each => preemption(name, each)),
     pause: [happening('pause', name)],
     resume: [happening('resume', name)],
@@ -206,7 +209,7 @@ export const optionsOf = (moment: Moment): Option[] => {
     faultsOfNodes(moment, ['crash', 'silent', 'power']),
     partitions(moment),
     // Where time decides what happens, only a plan or a person orders these.
-    moment.time ? [] : faultsOfNodes(moment, ['pause', 'clock', 'preempt', 'disk']),
+    moment.time ? [] : faultsOfNodes(moment, ['pause', 'clock', 'preempt', 'disk', 'calls']),
     mayBeHealthy(moment) ? [option('healthy', '', 'healthy', { do: 'healthy' })] : [],
   )
 }
@@ -479,20 +482,24 @@ const faultsOfNodes = (moment: Moment, kinds: readonly (FaultKind & keyof NodeFa
   kinds
     .filter(kind => left(moment, kind))
     .flatMap(kind =>
-      moment.nodes.filter(node => canFail(node) && befalls(moment, kind, node.name)).flatMap(node => nowOf(node, kind)),
+      moment.nodes
+        .filter(node => canFail(node) && befalls(moment, kind, node.name))
+        .flatMap(node => nowOf(moment.system, node, kind)),
     )
 
 /** What may befall a node in its present state. Of each kind of fault, one at most waits for its system calls. */
-const nowOf = (node: Node, kind: FaultKind & keyof NodeFaults): readonly Option[] => {
+const nowOf = ({ diskFailures }: ResolvedSystem, node: Node, kind: FaultKind & keyof NodeFaults): readonly Option[] => {
   const options = isStepFault(kind) && !node.mayStrike(kind) ? [] : faultsOf(node)[kind]
+  if (kind === 'disk')
+    return options.filter(({ action }) => diskFailures.some(what => what === (action as DiskFault).fault.what))
   return kind === 'power' ? [...failuresAtRest(node), ...options] : options
 }
 
-/** A failure in the middle of a step comes before at most the so many-th sync or message from now. */
-const pointsMax = 3
+/** What strikes in the middle of a step does so at one of the first calls that it may strike. */
+const points = [1, 2, 3]
 
 const failuresLater = (node: string): Option[] =>
-  Array.from({ length: pointsMax }, (_, index) => index + 1).flatMap(before =>
+  points.flatMap(before =>
     remainders.map(leaves =>
       option('power', node, `power ${node} before sync or message ${before} keeps ${leaves}`, {
         do: 'strikeLater',
@@ -516,18 +523,13 @@ const failuresAtRest = ({ name, unsynced }: Node): Option[] =>
         }),
       )
 
-const diskFailuresOf = (node: string): Option[] =>
-  (['sync', 'full', 'short'] as const).flatMap(what =>
-    Array.from({ length: pointsMax }, (_, index) => {
-      const fault = { what, at: index + 1 }
-      return option('disk', node, `disk ${node} ${diskSaid(fault)}`, { do: 'strikeLater', node, kind: 'disk', fault })
-    }),
-  )
+type DiskFault = Extract<Action, { readonly kind: 'disk' }>
 
-const diskSaid = ({ what, at }: DiskFailure): string => {
-  if (what === 'full') return `is full from write ${at}`
-  return what === 'sync' ? `fails at sync ${at}` : `takes half of write ${at}`
-}
+const diskFailure = (node: string, fault: DiskFailure): Option =>
+  option('disk', node, `disk ${node} ${diskFailureSaid(fault)}`, { do: 'strikeLater', node, kind: 'disk', fault })
+
+const callFault = (node: string, fault: CallFault): Option =>
+  option('calls', node, `calls ${node} ${callFaultSaid(fault)}`, { do: 'strikeLater', node, kind: 'calls', fault })
 
 const preemption = (node: string, fault: Preemption): Option =>
   option('preempt', node, preemptionLabel(node, fault), { do: 'strikeLater', node, kind: 'preempt', fault })

@@ -48,7 +48,7 @@ const FALLOC_FL_KEEP_SIZE = 1
 const overlayFileSystem = 0x794c_7630
 
 /** A file of the disk that a process has open. */
-interface OpenFile {
+export interface OpenFile {
   /** Leads to it from here. */
   readonly own: string
   /** As its node sees it. */
@@ -58,14 +58,15 @@ interface OpenFile {
   readonly position: number
 }
 
-const fileOf = ({ thread: { process } }: Writer, fd: number): OpenFile | undefined => {
-  const own = `/proc/${process.pid}/fd/${fd}`
+/** Undefined for what is no file of the disk. */
+export const fileOf = (pid: number, fd: number): OpenFile | undefined => {
+  const own = `/proc/${pid}/fd/${fd}`
   try {
     const path = readlinkSync(own)
     if (!path.startsWith('/') || path.endsWith(' (deleted)') || !isOfDisk(own)) return undefined
     // A pipe with a name is no file: opening it would take its other end.
     if (!statSync(own).isFile()) return undefined
-    const info = readFileSync(`/proc/${process.pid}/fdinfo/${fd}`, 'latin1')
+    const info = readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1')
     const [, position] = /^pos:\s*(\d+)/m.exec(info)!
     const [, flags] = /^flags:\s*(\d+)/m.exec(info)!
     return { own, path, size: sizeOf(own), position: Number(position), flags: Number.parseInt(flags!, 8) }
@@ -98,7 +99,7 @@ const reading = <Result>(own: string, use: (descriptor: number) => Result): Resu
 
 const sizeOf = (own: string): number => reading(own, descriptor => fstatSync(descriptor).size)
 
-const bytesAt = (own: string, offset: number, length: number): Buffer => {
+export const bytesAt = (own: string, offset: number, length: number): Buffer => {
   if (length <= 0) return nothing
   const bytes = Buffer.alloc(length)
   return bytes.subarray(
@@ -109,12 +110,41 @@ const bytesAt = (own: string, offset: number, length: number): Buffer => {
 
 const nothing = Buffer.alloc(0)
 
+/** Where a write begins, at the file's position if no other place is given. */
+const offsetOf = ({ flags, size, position }: OpenFile, at: number | undefined): number =>
+  (flags & O_APPEND) !== 0 ? size : (at ?? position)
+
+/** Where a call writes to a file, and at most how much; undefined for a call of another kind. */
+export const placeOfWrite = (
+  memory: ProcessMemory,
+  registers: Registers,
+  name: SyscallName,
+  file: OpenFile,
+): { readonly offset: number; readonly length: number } | undefined => {
+  const length = registers.get('rdx')
+  const vectors = () => vectorsLength(memory, registers.get('rsi'), int(registers, 'rdx'))
+  const at = registers.get('r10') >= 0 ? registers.get('r10') : undefined
+  switch (name) {
+    case 'write':
+      return { offset: offsetOf(file, undefined), length }
+    case 'pwrite64':
+      return { offset: offsetOf(file, registers.get('r10')), length }
+    case 'writev':
+      return { offset: offsetOf(file, undefined), length: vectors() }
+    case 'pwritev':
+    case 'pwritev2':
+      return { offset: offsetOf(file, at), length: vectors() }
+    default:
+      return undefined
+  }
+}
+
 /** A write of at most so many bytes, at the file's position if no other is given. */
 const write = (writer: Writer, fd: number, length: number, at?: number, flags = 0): Then | undefined => {
-  const file = fileOf(writer, fd)
+  const file = fileOf(writer.thread.process.pid, fd)
   if (file === undefined) return undefined
   const { own, path, size } = file
-  const offset = (file.flags & O_APPEND) !== 0 ? size : (at ?? file.position)
+  const offset = offsetOf(file, at)
   const before = bytesAt(own, offset, Math.min(length, size - offset))
   return result => {
     const { unsynced } = writer
@@ -307,7 +337,7 @@ const watches: Partial<Record<SyscallName, Watch>> = {
   splice: (writer, registers) =>
     write(writer, int(registers, 'rdx'), registers.get('r8'), offsetAt(writer, registers.get('r10'))),
   ftruncate: (writer, registers) => {
-    const file = fileOf(writer, int(registers, 'rdi'))
+    const file = fileOf(writer.thread.process.pid, int(registers, 'rdi'))
     return file && resize(writer, file.own, file.path, registers.get('rsi'))
   },
   truncate: (writer, registers) => {
@@ -316,7 +346,7 @@ const watches: Partial<Record<SyscallName, Watch>> = {
     return resize(writer, name.own, name.path, registers.get('rsi'))
   },
   fallocate: (writer, registers) => {
-    const file = fileOf(writer, int(registers, 'rdi'))
+    const file = fileOf(writer.thread.process.pid, int(registers, 'rdi'))
     if (file === undefined) return undefined
     const [mode, offset, length] = [int(registers, 'rsi'), registers.get('rdx'), registers.get('r10')]
     // Beyond that, zeros replace what was there.

@@ -1,14 +1,7 @@
+import type { CallFault } from '../../../checker/happening/call-faults.ts'
+import type { DiskFailure } from '../../../checker/happening/disk-failures.ts'
 import type { Preemption } from '../../../checker/happening/preemptions.ts'
 import type { Remainder } from '../../unsynced/outcomes.ts'
-
-/**
- * What goes wrong with a node's disk in its next step: its so many-th sync fails with EIO, the disk is full from the so many-th
- * write on (ENOSPC), or that write is short.
- */
-export interface DiskFailure {
-  readonly what: 'sync' | 'full' | 'short'
-  readonly at: number
-}
 
 /** The power fails just before the node syncs or sends something for the so many-th time from now, in whichever step. */
 export interface PowerFailure {
@@ -20,6 +13,7 @@ export interface PowerFailure {
 export interface StepFaults {
   readonly disk: DiskFailure
   readonly preempt: Preemption
+  readonly calls: CallFault
   readonly power: PowerFailure
 }
 
@@ -33,6 +27,7 @@ export type StepFault = {
 const outlines: { readonly [Kind in StepFaultKind]: (fault: StepFaults[Kind]) => string } = {
   disk: fault => `with disk ${JSON.stringify(fault)}`,
   preempt: fault => `preempted ${JSON.stringify(fault)}`,
+  calls: fault => `with calls ${JSON.stringify(fault)}`,
   power: ({ before, leaves }) => `until ${before} ${leaves}`,
 }
 

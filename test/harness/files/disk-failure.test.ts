@@ -93,3 +93,75 @@ test.each([1, 2])('a store that does not heed the error of fsync is found, seed 
 test('one that heeds it is held', async () => {
   expect(await check(stores(true), { kept }, { executions: 100, seed: 1 })).toMatchObject({ verdict: 'held' })
 })
+
+const overwriter = `
+import os, socket
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.bind(('', 7000))
+file = os.open('log', os.O_CREAT | os.O_RDWR)
+os.write(file, b'old.' * 2)
+while True:
+    _, peer = udp.recvfrom(100)
+    written = os.pwrite(file, b'new.', 4), os.write(file, b'end.')
+    os.fsync(file)
+    print(*written, os.pread(file, 100, 0), flush=True)
+    udp.sendto(b'done', peer)
+`
+
+test('a write is lost, misdirected or rots, and nobody is told', async () => {
+  const cluster = clusterOf(
+    {
+      nodes: { store: { command: ['python3', 'overwriter.py'] } },
+      clients: { ann: { times: 1, run: async ({ store }) => String(await store!.udp(7000, 'go')) } },
+      faults: { disk: { times: 1, only: ['lost', 'misdirected', 'rotten'] } },
+    },
+    { 'overwriter.py': overwriter },
+  )
+  const after = async (label: string) => {
+    await cluster.reset()
+    expect(labelsOf(cluster).filter(each => each.startsWith('disk store fails'))).toEqual([])
+    await take(cluster, label)
+    await take(cluster, 'client ann')
+    return stdoutOf(cluster, 'store')
+  }
+  expect(await after('disk store loses write 1')).toEqual(["4 4 b'old.old.end.'"])
+  expect(await after('disk store loses write 2')).toEqual(["4 4 b'old.new.\\x00\\x00\\x00\\x00'"])
+  expect(await after('disk store misdirects write 1')).toEqual(["4 4 b'new.old.end.'"])
+  expect(await after('disk store rots write 1')).toEqual(["4 4 b'old.nev.end.'"])
+})
+
+/** Keeps a word with a checksum, and reads it again for each request: with a look at that or without. */
+const summed = (looks: boolean) => `
+import json, os, socket, zlib
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.bind(('', 7000))
+file = os.open('log', os.O_CREAT | os.O_RDWR)
+word = b'x' * 1000
+while True:
+    _, peer = udp.recvfrom(100)
+    os.pwrite(file, zlib.crc32(word).to_bytes(4, 'big') + word, 0)
+    kept = os.pread(file, 2000, 0)
+    if ${looks ? 'True' : 'False'} and zlib.crc32(kept[4:]).to_bytes(4, 'big') != kept[:4]: continue
+    print(json.dumps({'stored': 0 if kept[4:] == word else -1}), flush=True)
+    udp.sendto(b'done', peer)
+`
+
+test('a bit that rots is found where nobody looks at the checksum, and one that looks is held', async () => {
+  const system = (looks: boolean) =>
+    clusterOf(
+      {
+        nodes: { store: { command: ['python3', 'summed.py'] } },
+        state: jsonLines(),
+        clients: { ann: { times: 2, run: async ({ store }) => String(await store!.udp(7000, 'go')) } },
+        faults: { disk: { times: 1, only: ['rotten'] } },
+      },
+      { 'summed.py': summed(looks) },
+    )
+  const whole = always<GlobalState>(
+    state => (state.node('store').state as { stored?: number } | undefined)?.stored !== -1,
+  )
+  const verdict = await check(system(false), { whole }, { executions: 200, seed: 1 })
+  expect(verdict).toMatchObject({ verdict: 'violated' })
+  expect(verdict.schedule).toEqual(['disk store rots write 1', 'client ann'])
+  expect(await check(system(true), { whole }, { executions: 60, seed: 1 })).toMatchObject({ verdict: 'held' })
+})

@@ -1,0 +1,129 @@
+import { readFileSync, statSync } from 'node:fs'
+import { constants } from 'node:os'
+import type { CallFault } from '../../../checker/happening/call-faults.ts'
+import { withDuplicate } from '../../../linux/descriptor.ts'
+import type { Registers } from '../../../linux/ptrace.ts'
+import { catchesAny } from '../../../linux/signals.ts'
+import { isStreamSocket } from '../../../linux/socket-type.ts'
+import type { SyscallName } from '../../../linux/syscall-number.ts'
+import { futexFlags } from '../clock/waits.ts'
+import type { HeldThread } from '../held/held-node.ts'
+import { isFileOfDisk } from './written-files.ts'
+
+/**
+ * What a system call may always do, and seldom does. Nothing is done that a kernel would not do to a correct program: whoever uses
+ * a descriptor without waiting may take a short read for the last one and wait for more, so only reads and writes that wait are
+ * short; and a call that a signal interrupts is only interrupted where it is not entered again by itself.
+ */
+
+const ofKind: Readonly<Record<CallFault['what'], readonly SyscallName[]>> = {
+  // The third argument of each is a number of bytes.
+  read: ['read', 'pread64', 'recvfrom'],
+  write: ['write', 'pwrite64', 'sendto'],
+  interrupted: [
+    'epoll_wait',
+    'epoll_pwait',
+    'epoll_pwait2',
+    'semop',
+    'semtimedop',
+    'poll',
+    'ppoll',
+    'select',
+    'pselect6',
+  ],
+  woken: ['futex'],
+  descriptor: [
+    ...([
+      'open',
+      'openat',
+      'openat2',
+      'creat',
+      'socket',
+      'socketpair',
+      'accept',
+      'accept4',
+      'dup',
+      'pipe',
+      'pipe2',
+    ] as const),
+    ...(['eventfd2', 'epoll_create1', 'timerfd_create', 'signalfd4', 'inotify_init1', 'memfd_create'] as const),
+  ],
+}
+
+/** Calls that are stopped where one of these may happen. */
+export const stoppedForFaults: ReadonlySet<SyscallName> = new Set(Object.values(ofKind).flat())
+
+/** These end with EINTR when their process was stopped and goes on; others need a signal that the program catches. */
+const endByStop: ReadonlySet<SyscallName> = new Set([
+  'epoll_wait',
+  'epoll_pwait',
+  'epoll_pwait2',
+  'semop',
+  'semtimedop',
+])
+
+/** The result with which a call ends at once, or `one` if it takes one byte; undefined if it does what it does. */
+export const callFaultOf = (
+  thread: HeldThread,
+  registers: Registers,
+  name: SyscallName,
+): number | 'one' | undefined => {
+  const { node } = thread.process
+  const fault = node.waitingFaults.get('calls')
+  if (fault === undefined || !ofKind[fault.what].includes(name) || !mayDo[fault.what](thread, registers, name))
+    return undefined
+  if (node.waitingFaults.countCall('calls') !== fault.at) return undefined
+  return results[fault.what]
+}
+
+const results = {
+  read: 'one',
+  write: 'one',
+  interrupted: -constants.errno.EINTR,
+  woken: 0,
+  descriptor: -constants.errno.EMFILE,
+} as const satisfies Record<CallFault['what'], number | 'one'>
+
+type May = (thread: HeldThread, registers: Registers, name: SyscallName) => boolean
+
+/** MSG_DONTWAIT, MSG_WAITALL, MSG_PEEK */
+const otherReads = 0x40 | 0x100 | 2
+
+const isShortable: May = ({ process: { pid } }, registers, name) => {
+  const flags = name === 'recvfrom' || name === 'sendto' ? registers.get('r10') : 0
+  return registers.get('rdx') > 1 && (flags & otherReads) === 0 && isStream(pid, registers.get('rdi') | 0)
+}
+
+const mayDo: Readonly<Record<CallFault['what'], May>> = {
+  read: isShortable,
+  write: isShortable,
+  interrupted: ({ process }, registers, name) =>
+    waits(registers, name) && (endByStop.has(name) || catchesAny(process.pid)),
+  woken: (_, registers) => [futexWait, futexWaitBitset].includes(registers.get('rsi') & ~futexFlags),
+  descriptor: () => true,
+}
+
+/** FUTEX_WAIT, FUTEX_WAIT_BITSET */
+const [futexWait, futexWaitBitset]: readonly number[] = [0, 9]
+
+/** Whether a call may wait, as far as its time-out is a number. */
+const waits = (registers: Registers, name: SyscallName): boolean => {
+  if (name === 'poll') return (registers.get('rdx') | 0) !== 0
+  return name === 'epoll_wait' || name === 'epoll_pwait' ? (registers.get('r10') | 0) !== 0 : true
+}
+
+const O_NONBLOCK = 0o4000
+
+/** Whether a descriptor is of a file of the disk, or of a stream that is waited for. */
+const isStream = (pid: number, fd: number): boolean => {
+  if (isFileOfDisk(pid, fd)) return true
+  const own = `/proc/${pid}/fd/${fd}`
+  try {
+    const [, flags] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1'))!
+    if ((Number.parseInt(flags!, 8) & O_NONBLOCK) !== 0) return false
+    const kind = statSync(own)
+    return kind.isFIFO() || (kind.isSocket() && withDuplicate(pid, fd, isStreamSocket) === true)
+  } catch {
+    return false
+  }
+}
