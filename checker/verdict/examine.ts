@@ -92,7 +92,8 @@ const orderLimits: SearchLimits = { steps: 10_000, milliseconds: 10_000 }
 /** What is found out about a violation that is certain, for its reader. */
 const overtakingLimits = { steps: 5_000, milliseconds: 5_000 } satisfies SearchLimits
 const curveLimits = { steps: 5_000, milliseconds: 3_000 } satisfies SearchLimits
-/** What is found at once is reported soon: each may take half of what was spent until then, and at least so much. */
+/** What is found at once is reported soon: each may take a quarter of what was spent until then, and at least so much. */
+const explainedShare = 1 / 4
 const explainedMin = { steps: 1_000, milliseconds: 1_000 } satisfies SearchLimits
 /** Walks of the curve of a safety violation are so many times as long as its schedule, and at least this long. */
 const [curveFactor, curveLengthMin] = [2, 50]
@@ -314,7 +315,7 @@ export class Examination {
   ): Promise<Pick<Verdict, 'overtakings' | 'curve'>> {
     this.#options.onPhase('finding what it depends on')
     const atMost = (limits: typeof spent, what: keyof typeof spent) =>
-      Math.min(limits[what], Math.max(explainedMin[what], spent[what] / 2))
+      Math.min(limits[what], Math.max(explainedMin[what], explainedShare * spent[what]))
     const within = (limits: typeof spent) =>
       this.#within({ steps: atMost(limits, 'steps'), milliseconds: atMost(limits, 'milliseconds') })
     const overtakings = await overtakingsIn(cells, found.schedule, this.#stillMet(found), within(overtakingLimits))
