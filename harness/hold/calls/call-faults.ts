@@ -96,7 +96,10 @@ const isShortable: May = ({ process: { pid } }, registers, name) => {
 
 const mayDo: Readonly<Record<CallFault['what'], May>> = {
   read: isShortable,
-  write: isShortable,
+  // A write that waits takes all, unless a signal interrupts it; one to a file may find no more room.
+  write: (thread, registers, name) =>
+    isShortable(thread, registers, name) &&
+    (isFileOfDisk(thread.process.pid, registers.get('rdi') | 0) || catchesAny(thread.process.pid)),
   interrupted: ({ process }, registers, name) =>
     waits(registers, name) && (endByStop.has(name) || catchesAny(process.pid)),
   woken: (_, registers) => [futexWait, futexWaitBitset].includes(registers.get('rsi') & ~futexFlags),

@@ -80,7 +80,7 @@ test('a call does less than it should, in the next step alone; what does not wai
   const usual = '1 4 8 4 8 -11 made'
   expect(await after('calls store short read 1')).toEqual(['1 4 1 4 8 -11 made', usual])
   expect(await after('calls store short read 2')).toEqual(['1 4 8 1 8 -11 made', usual])
-  expect(await after('calls store short write 2')).toEqual(['1 4 8 4 1 -11 made', usual])
+  expect(await after('calls store short write 1')).toEqual(['1 4 8 4 1 -11 made', usual])
   expect(await after('calls store vain wake-up 1')).toEqual(['1 4 8 4 8 0 made', usual])
   expect(await after('calls store no descriptor 1')).toEqual(['1 4 8 4 8 -11 Too many open files', usual])
   // It had begun to wait before the step.
