@@ -1,8 +1,7 @@
+import { type Numbered, numbered } from './numbered.ts'
+
 /** What a system call of a node does in its next step that it may always do, and seldom does: the so many-th one. */
-export interface CallFault {
-  readonly what: keyof typeof words
-  readonly at: number
-}
+export type CallFault = Numbered<keyof typeof words>
 
 /** How each is said. */
 const words = {
@@ -18,13 +17,4 @@ const words = {
   descriptor: 'no descriptor',
 } as const
 
-export const callFaults = Object.keys(words) as readonly CallFault['what'][]
-
-export const callFaultSaid = ({ what, at }: CallFault): string => `${words[what]} ${at}`
-
-/** Reads those words; undefined for any others. */
-export const callFaultIn = (said: string): CallFault | undefined => {
-  const what = callFaults.find(each => said.startsWith(`${words[each]} `))
-  const at = what && Number(/ ([1-9]\d*)$/.exec(said)?.[1])
-  return what && at && callFaultSaid({ what, at }) === said ? { what, at } : undefined
-}
+export const { all: callFaults, said: callFaultSaid, read: callFaultIn } = numbered(words)

@@ -1,8 +1,7 @@
+import { type Numbered, numbered } from './numbered.ts'
+
 /** What goes wrong with a node's disk in its next step, and at which call: at its so many-th sync or write. */
-export interface DiskFailure {
-  readonly what: keyof typeof words
-  readonly at: number
-}
+export type DiskFailure = Numbered<keyof typeof words>
 
 /** How each is said. The first three are what any program must expect; of the others, a disk says nothing. */
 const words = {
@@ -20,16 +19,7 @@ const words = {
   rotten: 'rots write',
 } as const
 
-export const diskFailures = Object.keys(words) as readonly DiskFailure['what'][]
+export const { all: diskFailures, said: diskFailureSaid, read: diskFailureIn } = numbered(words)
 
 /** Those that a search draws where the configuration does not say which. */
 export const usualDiskFailures: readonly DiskFailure['what'][] = ['sync', 'full', 'short']
-
-export const diskFailureSaid = ({ what, at }: DiskFailure): string => `${words[what]} ${at}`
-
-/** Reads those words; undefined for any others. */
-export const diskFailureIn = (said: string): DiskFailure | undefined => {
-  const what = diskFailures.find(each => said.startsWith(`${words[each]} `))
-  const at = what && Number(/ ([1-9]\d*)$/.exec(said)?.[1])
-  return what && at && diskFailureSaid({ what, at }) === said ? { what, at } : undefined
-}
