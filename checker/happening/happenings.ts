@@ -1,4 +1,5 @@
 import type { ChoiceKind } from './kinds.ts'
+import type { StrikeKind } from './strikes.ts'
 import { type AnyLinkChange, describeLink, describeWay, kindOfChange, type WayChange } from './ways.ts'
 
 /**
@@ -69,7 +70,7 @@ export type AnyHappening<Pipe = object, LinkChange = AnyLinkChange> = {
 export type Effect = 'harm' | 'repair' | 'none'
 
 /** A plain value of a row: how it is written in a script and in JSON follows from this name. */
-export type Value = 'node' | 'manner' | 'groups' | 'jump' | 'disk' | 'preempt' | 'calls'
+export type Value = 'node' | 'manner' | 'groups' | 'jump' | StrikeKind
 
 interface Row<Said> {
   /** The kind of step that it is. */
@@ -92,6 +93,15 @@ interface Row<Said> {
   /** Whether a node's program is started by it. */
   readonly starts?: boolean | ((said: Said) => boolean)
 }
+
+/** A row of what strikes a node at a system call of its next step, in words such as the example's. */
+const strike = <Kind extends StrikeKind>(kind: Kind, example: string) => ({
+  kind,
+  effect: 'harm' as const,
+  label: ({ node, how }: Happenings[StrikeKind]) => `${kind} ${node} ${how}`,
+  takes: { node: 'node' as const, how: kind },
+  script: `${kind} NODE ${example}`,
+})
 
 export const happenings = {
   join: {
@@ -168,27 +178,9 @@ export const happenings = {
     takes: { node: 'node', byMs: 'jump' },
     script: 'clock NODE +1h',
   },
-  disk: {
-    kind: 'disk',
-    effect: 'harm',
-    label: ({ node, how }) => `disk ${node} ${how}`,
-    takes: { node: 'node', how: 'disk' },
-    script: 'disk NODE fails at sync 1',
-  },
-  preempt: {
-    kind: 'preempt',
-    effect: 'harm',
-    label: ({ node, how }) => `preempt ${node} ${how}`,
-    takes: { node: 'node', how: 'preempt' },
-    script: 'preempt NODE before call 6',
-  },
-  calls: {
-    kind: 'calls',
-    effect: 'harm',
-    label: ({ node, how }) => `calls ${node} ${how}`,
-    takes: { node: 'node', how: 'calls' },
-    script: 'calls NODE short read 1',
-  },
+  disk: strike('disk', 'fails at sync 1'),
+  preempt: strike('preempt', 'before call 6'),
+  calls: strike('calls', 'short read 1'),
   reset: {
     kind: 'reset',
     effect: 'harm',

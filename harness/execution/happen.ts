@@ -1,7 +1,5 @@
-import { callFaultIn } from '../../checker/happening/call-faults.ts'
-import { diskFailureIn } from '../../checker/happening/disk-failures.ts'
 import type { Does, Manner } from '../../checker/happening/happenings.ts'
-import { preemptionSaidIn } from '../../checker/happening/preemptions.ts'
+import { strikeIn } from '../../checker/happening/strikes.ts'
 import { readLabel } from '../../checker/system/labels.ts'
 import type { Finding } from '../../checker/system/system.ts'
 import { millisecond } from '../hold/clock/virtual-clock.ts'
@@ -42,9 +40,9 @@ const carriedOut: {
     stage.node(node).jumpClock(byMs * millisecond)
     return nothing()
   },
-  disk: (stage, { node, how }) => strike(stage, node, { kind: 'disk', fault: diskFailureIn(how)! }),
-  preempt: (stage, { node, how }) => strike(stage, node, { kind: 'preempt', fault: preemptionSaidIn(how)! }),
-  calls: (stage, { node, how }) => strike(stage, node, { kind: 'calls', fault: callFaultIn(how)! }),
+  disk: (stage, { node, how }) => strike(stage, node, { kind: 'disk', fault: strikeIn.disk(how)! }),
+  preempt: (stage, { node, how }) => strike(stage, node, { kind: 'preempt', fault: strikeIn.preempt(how)! }),
+  calls: (stage, { node, how }) => strike(stage, node, { kind: 'calls', fault: strikeIn.calls(how)! }),
   reset: (stage, { node, peer }) => reset(stage, node, peer),
   set: (stage, { ways }) => {
     for (const way of ways) stage.execution.time!.set(way)
