@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { usualDiskFailures } from '../../checker/happening/disk-failures.ts'
 import { type StrikeKind, strikeKinds } from '../../checker/happening/strikes.ts'
 import { nearest } from '../../checker/system/nearest.ts'
-import { hasTls, type OutsideHost, outsideHosts, trustVariables } from '../outside/hosts.ts'
+import { commandOf, hasTls, type OutsideHost, outsideHosts, trustVariables } from '../outside/hosts.ts'
 import type { Observer, SystemDefinition } from './definition.ts'
 import { ConfigError } from './error.ts'
 import { defaultLimits, type NodeLimits } from './limits.ts'
@@ -36,7 +36,7 @@ export const resolveSystem = (definition: SystemDefinition, { directory }: Resol
 const fill = (definition: CheckedDefinition, directory: string): Omit<ResolvedSystem, 'notes'> => {
   const hosts = outsideHosts(definition.outside)
   const outside = hosts.map(({ name }) => name)
-  const trustsOutside = hasTls(definition.outside)
+  const trustsOutside = hosts.some(hasTls)
   return {
     ...filled(definition),
     nodes: [
@@ -71,13 +71,10 @@ const nodesOf = (definition: CheckedDefinition, directory: string): ResolvedNode
     limits: limitsOf(node, definition.limits),
   }))
 
-const nodeOf = (
-  { name, host, command, listens }: OutsideHost,
-  limits: CheckedLimits,
-  directory: string,
-): ResolvedNode => ({
-  ...{ name, command, listens, env: {}, image: undefined, container: undefined, cwd: directory },
-  ...{ disk: 'kept', exits: 'crash', write: [], healthy: undefined, after: [], aliases: [host] },
+const nodeOf = (host: OutsideHost, limits: CheckedLimits, directory: string): ResolvedNode => ({
+  ...{ name: host.name, command: commandOf(host), listens: host.ports.map(({ port }) => port), aliases: [host.host] },
+  ...{ env: {}, image: undefined, container: undefined, cwd: directory },
+  ...{ disk: 'kept', exits: 'crash', write: [], healthy: undefined, after: [] },
   limits: limitsOf({ limits: {}, container: undefined }, limits),
 })
 

@@ -2,35 +2,31 @@ import { nodeNameOf, type Outside, type OutsidePort, outsidePortOf } from './ans
 import { authorityCertificate, authorityHash, authorityKeyStore, certificateFor } from './authority.ts'
 import { programOf } from './server.ts'
 
-/** What is outside, as a program that runs like a node. */
+/** What is outside, and runs like a node. */
 export interface OutsideHost {
   readonly name: string
   readonly host: string
-  readonly command: readonly string[]
-  readonly listens: readonly number[]
+  readonly ports: readonly (OutsidePort & { readonly answers: Outside })[]
 }
 
 /** @param outside by `HOST:PORT`, each valid */
 export const outsideHosts = (outside: Readonly<Record<string, Outside>>): OutsideHost[] => {
-  const ports = Object.entries(outside).map(([text, answers]) => ({ ...outsidePortOf(text)!, answers }))
-  return [...new Set(ports.map(({ host }) => host))].map(host => {
-    const own = ports.filter(port => port.host === host)
-    return {
-      name: nodeNameOf(host),
-      host,
-      command: [process.execPath, '--no-memory-reducer', '-e', programOf(own.map(servedAs))],
-      listens: own.map(({ port }) => port),
-    }
-  })
+  const all = Object.entries(outside).map(([text, answers]) => ({ ...outsidePortOf(text)!, answers }))
+  return [...new Set(all.map(({ host }) => host))].map(host => ({
+    ...{ name: nodeNameOf(host), host, ports: all.filter(port => port.host === host) },
+  }))
 }
 
-const servedAs = ({ host, port, isTls, answers }: OutsidePort & { readonly answers: Outside }) => ({
-  ...{ port, answers, certificate: isTls ? certificateFor(host) : undefined },
-})
+/** The command of its program. */
+export const commandOf = ({ host, ports }: OutsideHost): readonly string[] => {
+  const served = ports.map(({ port, isTls, answers }) => ({
+    ...{ port, answers, certificate: isTls ? certificateFor(host) : undefined },
+  }))
+  return [process.execPath, '--no-memory-reducer', '-e', programOf(served)]
+}
 
-/** Whether something outside speaks TLS, so that nodes must trust its authority. */
-export const hasTls = (outside: Readonly<Record<string, Outside>>): boolean =>
-  Object.keys(outside).some(text => outsidePortOf(text)!.isTls)
+/** Whether it speaks TLS, so that nodes must trust its authority. */
+export const hasTls = ({ ports }: OutsideHost): boolean => ports.some(({ isTls }) => isTls)
 
 /** Where programs look for those whom they trust: OpenSSL, Go, curl, Python and the JVM, on Debian and Alpine, and on Fedora. */
 export const trustDirectories = ['/etc/ssl/certs', '/etc/pki/tls/certs'] as const
