@@ -204,14 +204,11 @@ export class Alone implements NodeSystem {
       .takeSent(this.#name)
       .map(({ message, opener }) => this.#sentOf(message, opener, isBefore))
     this.#choices = this.#own(options)
-    const { calls } = this.#stage.snapshot()
-    const state: NodePart = {
-      node: this.#stage.viewOf(this.#stage.named(this.#name)),
-      calls: calls.slice(this.#callsBefore),
-    }
+    const seen = this.#stage.snapshot()
+    const state: NodePart = { node: seen.nodes[0]!, calls: seen.calls.slice(this.#callsBefore) }
     return {
       state,
-      fingerprint: fingerprintOf(observedParts(this.#stage.known(this.#stage.snapshot()))),
+      fingerprint: fingerprintOf(observedParts(this.#stage.known(seen))),
       sent,
       enabled: this.#choices.filter(option => !isShared(option)).map(({ choice }) => choice),
       resets: this.#choices.filter(isShared).map(({ choice }) => choice),

@@ -69,7 +69,7 @@ export class Driver {
     return this.#state
   }
 
-  /** The same without what is outside of the system. */
+  /** What properties see of `state`. */
   get seen(): GlobalState {
     return this.#seen
   }

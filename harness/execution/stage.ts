@@ -319,7 +319,7 @@ export class Stage {
   snapshot(): GlobalState {
     const { calls, history } = this.execution.clients
     return stateOfViews(
-      this.nodes.map(node => this.viewOf(node)),
+      this.nodes.map(node => this.#viewOf(node)),
       calls.shown(),
       history,
     )
@@ -331,8 +331,7 @@ export class Stage {
     return outside.length === 0 ? state : stateOfViews(state.nodes, state.calls, state.history, outside)
   }
 
-  /** What properties see of a node. */
-  viewOf(node: Node): NodeView {
+  #viewOf(node: Node): NodeView {
     const { observer } = this.execution.clients
     const past = observer.pastOf(node.name)
     const alive = node.isAlive
