@@ -103,6 +103,7 @@ export const check = (call: string, result: number): number => {
   return result
 }
 
+export const getsockopt = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
 export const setsockopt = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
 
 /** Writes seconds and nanoseconds, eight bytes each. */

@@ -1,11 +1,12 @@
 import { withDuplicate } from '../../linux/descriptor.ts'
 import { check, close, libc } from '../../linux/libc.ts'
+import { getNumber } from '../../linux/socket-option.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
 import { makeCalls, type RawCall } from './batch.ts'
 import { CannotRewind } from './error.ts'
 import { nameOf } from './socket-address.ts'
-import { backlogOf, getNumber, socketOption, waitingOf } from './socket-options.ts'
+import { backlogOf, socketOption, waitingOf } from './socket-options.ts'
 
 const accept = libc.func('int accept(int fd, void *address, void *length)')
 

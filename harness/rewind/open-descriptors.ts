@@ -3,10 +3,11 @@ import { withDuplicate } from '../../linux/descriptor.ts'
 import { readKernelFile } from '../../linux/kernel-file.ts'
 import { close, libc, read } from '../../linux/libc.ts'
 import { pipe } from '../../linux/pipe.ts'
+import { getNumber } from '../../linux/socket-option.ts'
 import { CannotRewind } from './error.ts'
 import { unreadIn } from './queued-bytes.ts'
 import { peerOf } from './socket-address.ts'
-import { connectionStateOf, getNumber, socketOption } from './socket-options.ts'
+import { connectionStateOf, socketOption } from './socket-options.ts'
 
 const tee = libc.func('long tee(int from, int to, size_t length, unsigned int flags)')
 

@@ -1,17 +1,9 @@
 import { check, errno, lastErrno, libc, recv, SystemError, send, setsockopt } from '../../linux/libc.ts'
+import { getBytes, getNumber } from '../../linux/socket-option.ts'
 import type { Segment } from '../../proxy/packet.ts'
 import { lessonsAgain } from '../../proxy/segment-lengths.ts'
 import { filler, type Side } from '../../proxy/tcp.ts'
-import {
-  getBytes,
-  getNumber,
-  setNumber,
-  setWindowLimits,
-  socketOption,
-  type Terms,
-  termsOf,
-  type WindowLimits,
-} from './socket-options.ts'
+import { setNumber, setWindowLimits, socketOption, type Terms, termsOf, type WindowLimits } from './socket-options.ts'
 
 const bind = libc.func('int bind(int fd, void *address, unsigned int length)')
 const connect = libc.func('int connect(int fd, void *address, unsigned int length)')

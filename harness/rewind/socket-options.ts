@@ -1,24 +1,16 @@
-import { check, libc, setsockopt, untilDone } from '../../linux/libc.ts'
+import { check, getsockopt, libc, setsockopt, untilDone } from '../../linux/libc.ts'
+import { getBytes, getNumber, SOL_SOCKET, type SocketOption, socketType } from '../../linux/socket-option.ts'
 import { CannotRewind } from './error.ts'
 import { unreadIn } from './queued-bytes.ts'
 
-const getOption = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
-
-const SOL_SOCKET = 1
 const IPPROTO_TCP = 6
 const IPPROTO_IP = 0
-
-/** An integer option of a socket. */
-export interface SocketOption {
-  readonly level: number
-  readonly name: number
-}
 
 const option = (level: number, name: number): SocketOption => ({ level, name })
 
 export const socketOption = {
   reuseAddress: option(SOL_SOCKET, 2),
-  type: option(SOL_SOCKET, 3),
+  type: socketType,
   error: option(SOL_SOCKET, 4),
   keepAlive: option(SOL_SOCKET, 9),
   accepts: option(SOL_SOCKET, 30),
@@ -30,15 +22,6 @@ export const socketOption = {
   /** The ports that the kernel may choose from. Older kernels lack it. */
   portRange: option(IPPROTO_IP, 51),
 } as const
-
-export const getNumber = (fd: number, { level, name }: SocketOption): number =>
-  getBytes(fd, level, name, 4).readInt32LE()
-
-export const getBytes = (fd: number, level: number, name: number, length: number): Buffer => {
-  const value = Buffer.alloc(length)
-  check('getsockopt', getOption(fd, level, name, value, Buffer.from(Uint32Array.of(length).buffer)))
-  return value
-}
 
 const linger = 13
 
@@ -280,7 +263,7 @@ const numbersOf = (fd: number): (readonly [SocketOption, number])[] => {
   const length = Buffer.alloc(4)
   return comparedOptions.flatMap(each => {
     length.writeUInt32LE(4)
-    const isThere = getOption(fd, each.level, each.name, value, length) === 0
+    const isThere = getsockopt(fd, each.level, each.name, value, length) === 0
     return isThere ? [[each, value.readInt32LE()] as const] : []
   })
 }

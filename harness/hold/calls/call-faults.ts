@@ -4,7 +4,7 @@ import type { CallFault } from '../../../checker/happening/call-faults.ts'
 import { withDuplicate } from '../../../linux/descriptor.ts'
 import type { Registers } from '../../../linux/ptrace.ts'
 import { catchesAny } from '../../../linux/signals.ts'
-import { isStreamSocket } from '../../../linux/socket-type.ts'
+import { getNumber, socketType } from '../../../linux/socket-option.ts'
 import type { SyscallName } from '../../../linux/syscall-number.ts'
 import { futexFlags } from '../clock/waits.ts'
 import type { HeldThread } from '../held/held-node.ts'
@@ -116,6 +116,7 @@ const waits = (registers: Registers, name: SyscallName): boolean => {
 }
 
 const O_NONBLOCK = 0o4000
+const SOCK_STREAM = 1
 
 /** Whether a descriptor is of a file of the disk, or of a stream that is waited for. */
 const isStream = (pid: number, fd: number): boolean => {
@@ -125,7 +126,10 @@ const isStream = (pid: number, fd: number): boolean => {
     const [, flags] = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1'))!
     if ((Number.parseInt(flags!, 8) & O_NONBLOCK) !== 0) return false
     const kind = statSync(own)
-    return kind.isFIFO() || (kind.isSocket() && withDuplicate(pid, fd, isStreamSocket) === true)
+    return (
+      kind.isFIFO() ||
+      (kind.isSocket() && withDuplicate(pid, fd, socket => getNumber(socket, socketType)) === SOCK_STREAM)
+    )
   } catch {
     return false
   }

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import koffi from 'koffi'
 import { withDuplicate } from '../../../linux/descriptor.ts'
-import { libc } from '../../../linux/libc.ts'
+import { getsockopt as getOption, setsockopt as setOption } from '../../../linux/libc.ts'
 import { interrupt, Registers } from '../../../linux/ptrace.ts'
 import { type SyscallName, syscallName } from '../../../linux/syscall-number.ts'
 import { type Nanoseconds, never } from '../clock/virtual-clock.ts'
@@ -35,9 +35,6 @@ const SOL_SOCKET = 1
 /** In milliseconds, twelve days: half of the kernel's maximum. */
 const userBeyond = 2 ** 30
 const [receiveTimeout, sendTimeout] = timeoutOptions
-
-const setOption = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
-const getOption = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
 
 type Handler = (thread: HeldThread, registers: Registers) => number | undefined
 

@@ -1,5 +1,5 @@
 import { socketOf, withDuplicate } from '../../../linux/descriptor.ts'
-import { libc } from '../../../linux/libc.ts'
+import { getsockopt as getOption, setsockopt as setOption } from '../../../linux/libc.ts'
 import { addressOf, portOf, tcpEntries, tcpState } from '../../../linux/tcp-table.ts'
 import type { Unanswered } from '../../../proxy/network.ts'
 import { userTimeoutMs } from '../calls/socket-timeouts.ts'
@@ -33,9 +33,6 @@ const synCountOfNode = 127
 const retryMax = 120 * second
 /** tcp_retries2 is 15: the kernel sends again after 0.2 s, then after twice the time each, up to two minutes. */
 const resentFor: Nanoseconds = 924_600 * millisecond
-
-const getOption = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
-const setOption = libc.func('int setsockopt(int fd, int level, int name, void *value, unsigned int length)')
 
 const read = (own: number, [level, name]: Option): number => {
   const value = Buffer.alloc(4)
