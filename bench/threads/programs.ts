@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { always, defineSystem, jsonLines, type SystemDefinition } from '../../harness/config/config.ts'
+import { always } from '../../checker/system/property.ts'
+import { defineSystem, type GlobalState, jsonLines, type SystemDefinition } from '../../harness/config/config.ts'
 
 /** A program with a race between its threads, and what has to be there to run it. */
 export interface Program {
@@ -51,6 +52,11 @@ export const build = (file: string, sources: string, directory: string): readonl
   }
 }
 
+/** Holds unless a race has changed what both threads came to. */
+export const right = always<GlobalState>(
+  state => (state.node('store').state as { readonly right?: boolean } | undefined)?.right !== false,
+)
+
 export const systemOf = (command: readonly string[], version: 'wrong' | 'mended', threads: number): SystemDefinition =>
   defineSystem({
     name: 'threads',
@@ -58,7 +64,5 @@ export const systemOf = (command: readonly string[], version: 'wrong' | 'mended'
     state: jsonLines<{ readonly right: boolean }>(),
     clients: { ann: { times: 2, run: async ({ store }) => String(await store!.udp(7000, 'go')) } },
     threads,
-    properties: {
-      right: always(state => (state.node('store').state as { readonly right?: boolean } | undefined)?.right !== false),
-    },
+    properties: { right },
   })

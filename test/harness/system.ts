@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { Cluster, type ClusterOptions } from '../../harness/cluster.ts'
 import { defineSystem, resolveSystem, type SystemDefinition } from '../../harness/config/config.ts'
 
@@ -33,6 +33,15 @@ export const take = async (cluster: Cluster, label: string) => {
 }
 
 export const labelsOf = (cluster: Cluster): string[] => cluster.enabled().map(choice => choice.label)
+
+/** What `store` prints in two calls of the client `ann`, from the initial state, once something was done there. */
+export const printedAfter = async (cluster: Cluster, first: () => Promise<unknown>): Promise<string[]> => {
+  await cluster.reset()
+  await first()
+  expect(labelsOf(cluster)).toEqual(['client ann'])
+  for (const _ of [1, 2]) await take(cluster, 'client ann')
+  return stdoutOf(cluster, 'store')
+}
 
 export const stdoutOf = (cluster: Cluster, node: string): string[] =>
   cluster.state().node(node).output.stdout.trimEnd().split('\n')

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { check } from '../../../checker/check.ts'
 import { always } from '../../../checker/system/property.ts'
 import { type GlobalState, jsonLines } from '../../../harness/config/config.ts'
-import { clusterOf, directoryWith, labelsOf, stdoutOf, take } from '../system.ts'
+import { clusterOf, directoryWith, printedAfter, take } from '../system.ts'
 
 const tries = `
 #define _GNU_SOURCE
@@ -69,14 +69,7 @@ test('a call does less than it should, in the next step alone; what does not wai
     clients: { ann: { times: 2, run: async ({ store }) => String(await store!.udp(7000, 'go')) } },
     faults: { calls: 1 },
   })
-  const after = async (label: string) => {
-    await cluster.reset()
-    await take(cluster, label)
-    expect(labelsOf(cluster)).toEqual(['client ann'])
-    await take(cluster, 'client ann')
-    await take(cluster, 'client ann')
-    return stdoutOf(cluster, 'store')
-  }
+  const after = async (label: string) => printedAfter(cluster, () => take(cluster, label))
   const usual = '1 4 8 4 8 -11 made'
   expect(await after('calls store short read 1')).toEqual(['1 4 1 4 8 -11 made', usual])
   expect(await after('calls store short read 2')).toEqual(['1 4 8 1 8 -11 made', usual])

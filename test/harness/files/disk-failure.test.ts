@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { check } from '../../../checker/check.ts'
 import { always } from '../../../checker/system/property.ts'
 import { type GlobalState, jsonLines } from '../../../harness/config/config.ts'
-import { clusterOf, labelsOf, stdoutOf, take } from '../system.ts'
+import { clusterOf, labelsOf, printedAfter, stdoutOf, take } from '../system.ts'
 
 const writer = `
 import os, socket
@@ -29,14 +29,7 @@ test('a sync fails, a disk is full, a write is short, in the next step alone; re
     },
     { 'writer.py': writer },
   )
-  const after = async (label: string) => {
-    await cluster.reset()
-    await take(cluster, label)
-    expect(labelsOf(cluster)).toEqual(['client ann'])
-    await take(cluster, 'client ann')
-    await take(cluster, 'client ann')
-    return stdoutOf(cluster, 'store')
-  }
+  const after = async (label: string) => printedAfter(cluster, () => take(cluster, label))
   const usual = '8 8 8 None'
   const full = 'No space left on device'
   expect(await after('disk store fails at sync 1')).toEqual(['8 8 8 Input/output error', usual])
