@@ -13,8 +13,9 @@ import { runCommand } from '../emulate/run-command.ts'
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Runs, or of `live` seeds from 1. */
     runs: { type: 'string', default: '20' },
+    /** The seed of the first run; those after it have the next ones. */
+    first: { type: 'string', default: '1' },
     for: { type: 'string' },
     /** Joins and leaves a minute. */
     churn: { type: 'string' },
@@ -187,11 +188,13 @@ const compare = (what: string, scenarios: Iterable<Scenario>): void => {
     const violates = run(config, 'without', args, environment).verdict === 'violated'
     if (violates) violated += 1
     // A run that violates nothing shows what is prevented in vain.
+    else if (options.sample === '0') continue
     const steered = run(config, 'both', args, environment)
     const [inVainHere, actionsHere] = inVain(scenario, steered)
     vain += inVainHere
     actions += actionsHere
     if (!violates) continue
+    console.error(`${args.join(' ')}: ${endOf(steered)}`)
     ends.set(endOf(steered), 1 + (ends.get(endOf(steered)) ?? 0))
     seconds += steered.seconds
     predicted += steered.predicted
@@ -208,6 +211,9 @@ const headOfComparison = () =>
     ...['came otherwise', 'missed', 'predictions', 'prevented in vain', 's a steered run'],
   )
 
+const seeds = (): readonly number[] =>
+  Array.from({ length: Number(options.runs) }, (_, index) => Number(options.first) + index)
+
 /** A number from 0 to 1 that is the same for the same seed. */
 const drawn = (seed: number): number => {
   let hash = Math.imul(seed, 0x9e3779b1)
@@ -217,7 +223,7 @@ const drawn = (seed: number): number => {
 
 function* paxosRuns(bug: string): Generator<Scenario> {
   const isOfRestart = bug === 'paxos-forget-promise'
-  for (let seed = 1; seed <= Number(options.runs); seed++) {
+  for (const seed of seeds()) {
     const gapMs = Math.round(20_000 * drawn(seed))
     const plan = join(directory, `plan-${seed}.json`)
     const restart = [
@@ -245,7 +251,7 @@ function* paxosRuns(bug: string): Generator<Scenario> {
 function* liveRuns(): Generator<Scenario> {
   const { system = 'chord', bug = 'chord-self-successor', churn = '6', for: forTime = '20s' } = options
   const environment = { SYSTEM: system, BUG: bug, CHURN: churn, CLIENTS: 'none', RESETS: '2' }
-  for (let seed = 1; seed <= Number(options.runs); seed++) {
+  for (const seed of seeds()) {
     const args = ['--for', forTime, '--seed', String(seed)]
     yield { config: join(here, '../emulate/live.config.js'), args, environment }
   }
@@ -302,8 +308,8 @@ const compareExample = (name: string, how: Exclude<How, 'without'>): void => {
   const config = join(here, file)
   const churn = join(directory, `${name}.json`)
   writeFileSync(churn, JSON.stringify(plan))
-  const scenarios = Array.from({ length: Number(options.runs) }, (_, index) => ({
-    args: ['--seed', String(index + 1), ...(options.for ? ['--for', options.for] : []), '--churn', churn],
+  const scenarios = seeds().map(seed => ({
+    args: ['--seed', String(seed), ...(options.for ? ['--for', options.for] : []), '--churn', churn],
   }))
   const environment = { EXAMPLE: name }
   const pairs = scenarios.flatMap(({ args }) => {
@@ -351,7 +357,7 @@ const bullet = (): void => {
     'rounds',
     'behind, s',
   )
-  for (let seed = 1; seed <= Number(options.runs); seed++)
+  for (const seed of seeds())
     for (const more of [[], ['--predict', ...(options.every ? ['--every', options.every] : [])]]) {
       const { result } = runCommand(
         [
