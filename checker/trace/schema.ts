@@ -1,4 +1,5 @@
-import protobuf from 'protobufjs'
+import { createRequire } from 'node:module'
+import type protobuf from 'protobufjs'
 import type { RecordedChoice, RecordedStep, RecordedTimers, TraceEnd, TraceHeader } from './trace.ts'
 
 /**
@@ -124,19 +125,29 @@ export type TraceRecord =
  */
 export type StoredRecord = TraceRecord | { readonly block: Uint8Array } | { readonly known: RecordedStep }
 
-const Record = protobuf.parse(schema).root.lookupType('lastnail.trace.Record')
+let known: protobuf.Type | undefined
+
+/** Loaded at the first record, because it takes a tenth of a command's start, and workers read and write no trace. */
+const recordType = (): protobuf.Type => {
+  const load = createRequire(import.meta.url)
+  known ??= (load('protobufjs') as typeof protobuf).parse(schema).root.lookupType('lastnail.trace.Record')
+  return known
+}
 
 /** The bytes of a record. Equal records have equal bytes. */
 export const encodeRecord = (record: StoredRecord): Uint8Array => {
   const plain = toPlain(record)
+  const Record = recordType()
   const problem = Record.verify(plain)
   if (problem !== null) throw new TypeError(`a trace cannot hold this record: ${problem}`)
   return Record.encode(plain).finish()
 }
 
 /** @throws if the bytes are not a record of this format */
-export const decodeRecord = (bytes: Uint8Array): StoredRecord =>
-  fromPlain(Record.toObject(Record.decode(bytes), { longs: Number, defaults: true, oneofs: true }))
+export const decodeRecord = (bytes: Uint8Array): StoredRecord => {
+  const Record = recordType()
+  return fromPlain(Record.toObject(Record.decode(bytes), { longs: Number, defaults: true, oneofs: true }))
+}
 
 // Values of any shape are stored as JSON, everything else field by field.
 

@@ -1,4 +1,5 @@
-import protobufjs from 'protobufjs'
+import type protobufjs from 'protobufjs'
+import { readProto } from './proto.ts'
 
 /** What a path of gRPC, `/package.Service/Method`, means; undefined if no service has it. */
 export type Service = (path: string) => ServiceMethod | undefined
@@ -18,23 +19,12 @@ interface MessageType {
 
 /** The services of a `.proto` file, or of its text. @throws if it cannot be read */
 export const serviceIn = (proto: string): Service => {
-  // A text with a service has braces, and no sensible path does.
-  const isText = proto.includes('{')
-  const root = read(proto, isText)
+  const root = readProto(proto, true)
   return path => {
     const [, name, method] = /^\/([^/]+)\/([^/]+)$/.exec(path) ?? []
     const found = name === undefined ? undefined : lookup(root, name)?.methods[method!]
     if (!found?.resolvedRequestType || !found.resolvedResponseType) return undefined
     return { request: typeOf(found.resolvedRequestType), response: typeOf(found.resolvedResponseType) }
-  }
-}
-
-const read = (proto: string, isText: boolean): protobufjs.Root => {
-  try {
-    const root = isText ? protobufjs.parse(proto).root : protobufjs.loadSync(proto)
-    return root.resolveAll() as protobufjs.Root
-  } catch (cause) {
-    throw new Error(`cannot read ${isText ? 'the given .proto text' : proto}: ${(cause as Error).message}`, { cause })
   }
 }
 

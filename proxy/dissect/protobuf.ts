@@ -1,7 +1,8 @@
-import protobufjs from 'protobufjs'
+import type protobufjs from 'protobufjs'
 import type { Dissector } from '../dissector.ts'
 import { describeValue, labelBy, lengthLabel, shortLabel } from '../short-label.ts'
 import { type LengthPrefix, LengthPrefixedReader } from './length-prefixed.ts'
+import { nameOf, readProto } from './proto.ts'
 
 export interface ProtobufMessages {
   /** Path of a `.proto` file, or its text. */
@@ -29,24 +30,11 @@ export const protobuf = ({ proto, message, prefix = { bytes: 'varint' }, label }
 }
 
 const lookup = (proto: string, message: string): protobufjs.Type => {
-  // A text with a message definition contains braces, and no sensible path does.
-  const isText = proto.includes('{')
-  const where = isText ? 'the given .proto text' : proto
-  const root = attempt(
-    () => (isText ? protobufjs.parse(proto).root : protobufjs.loadSync(proto)),
-    reason => `cannot read ${where}: ${reason}`,
-  )
-  return attempt(
-    () => root.lookupType(message),
-    () => `expected ${where} to have the message type "${message}", and it has not`,
-  )
-}
-
-const attempt = <T>(action: () => T, explain: (reason: string) => string): T => {
+  const root = readProto(proto)
   try {
-    return action()
+    return root.lookupType(message)
   } catch (cause) {
-    throw new Error(explain((cause as Error).message), { cause })
+    throw new Error(`expected ${nameOf(proto)} to have the message type "${message}", and it has not`, { cause })
   }
 }
 
