@@ -7,10 +7,11 @@ import { sightOf } from '../clients/sights.ts'
 import type { ResolvedSystem } from '../config/config.ts'
 import type { Time } from '../timed/time.ts'
 import type { Evidence } from './audit.ts'
-import type { HeldBack, Input } from './choices/choices.ts'
+import type { Input } from './choices/action.ts'
 import { type ClockReadings, Delays, type DelaysMark } from './choices/delays.ts'
 import type { Healthy } from './choices/healthy.ts'
 import { Inputs, type InputsMark } from './choices/inputs.ts'
+import type { HeldBack } from './choices/timers.ts'
 import type { TimedStart } from './timed-start.ts'
 
 /** The schedule of a state, by which it can always be reached again. */

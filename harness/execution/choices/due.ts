@@ -4,7 +4,9 @@ import type { Message } from '../../../proxy/message.ts'
 import type { Time } from '../../timed/time.ts'
 import type { TimedHappening } from '../../timed/timing.ts'
 import { aboutMessage } from './about-message.ts'
-import { type Moment, type Option, optionsOf } from './choices.ts'
+import type { Option } from './action.ts'
+import { optionsOf } from './choices.ts'
+import type { Moment } from './moment.ts'
 
 /** All present choices. With a common time, each has its due time. */
 export const enabledOptions = (moment: Moment): Option[] => {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Described } from '../../../checker/system/labels.ts'
 import { saidBy } from '../../../checker/system/likeness.ts'
 import { aboutMessage } from './about-message.ts'
-import type { Input } from './choices.ts'
+import type { Input } from './action.ts'
 
 /** Everything that a node was given so far. Plain data. */
 export interface InputsMark {
