@@ -51,6 +51,7 @@ interface Summary {
   readonly clients: readonly {
     readonly calls: number
     readonly failed: number
+    readonly latency?: { readonly max: number }
   }[]
   readonly predictions?: { readonly rounds: number; readonly inputs: number; readonly seconds: number }
 }
@@ -300,6 +301,7 @@ const examples: Readonly<Record<string, Example>> = {
   },
   liferaft: { config: 'liferaft.config.js', plan: { nodes: three, initial: three, events: crashLoop('n2', 60, 3000) } },
   'node-discover': { config: 'node-discover.config.js', plan: awayFor('n1', ['n2', 'n3'], 0, 15_000) },
+  etcd: { config: 'etcd.config.js', plan: { nodes: three, initial: three, events: [] } },
 }
 
 /** Each run without steering; those that violate a property are steered, and what their clients have is compared. */
@@ -330,14 +332,21 @@ const compareExample = (name: string, how: Exclude<How, 'without'>): void => {
     ...[sum(steered, ({ steered }) => steered), sum(steered, ({ immediate }) => immediate)],
     inBoth(({ clients }) => clients.reduce((all, { calls }) => all + calls, 0)),
     inBoth(({ clients }) => clients.reduce((all, { failed }) => all + failed, 0)),
+    `${longest(pairs.map(([alone]) => alone))} and ${longest(steered)}`,
     (sum(steered, ({ seconds }) => seconds) / Math.max(1, pairs.length)).toFixed(1),
   )
+}
+
+/** The longest call that came back, in seconds. */
+const longest = (of: readonly Summary[]): string => {
+  const calls = of.flatMap(({ clients }) => clients.map(({ latency }) => latency?.max ?? 0))
+  return (Math.max(0, ...calls) / 1000).toFixed(1)
 }
 
 const headOfExamples = () =>
   head(
     ...['service', 'steering', 'runs', 'violated without', 'avoided', 'missed', 'by prediction', 'by the check'],
-    ...['calls without and with', 'of these refused', 's a steered run'],
+    ...['calls without and with', 'of these refused', 'longest call, s', 's a steered run'],
   )
 
 // Bullet'

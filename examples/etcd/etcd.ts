@@ -9,7 +9,7 @@ export interface Member {
 const port = 2379
 
 /** Asks the JSON gateway of a member, which answers with 200 or fails. */
-const ask = async (node: NodeHandle, path: string, asked: object): Promise<Record<string, unknown>> => {
+export const ask = async (node: NodeHandle, path: string, asked: object): Promise<Record<string, unknown>> => {
   const { statusCode, body } = await node.http(port, path, { method: 'POST', body: JSON.stringify(asked) })
   const answer = (await body.json()) as Record<string, unknown>
   if (statusCode !== 200) throw new Error(String(answer.error ?? answer.message ?? statusCode))
