@@ -58,6 +58,8 @@ export type Steered =
   | { readonly how: 'reboot'; readonly node: string }
   /** A client calls later. */
   | { readonly how: 'wait'; readonly client: string; readonly forMs: number }
+  /** The connection of a real client is reset, in place of the arrival of what it sends. */
+  | { readonly how: 'refuse'; readonly node: string; readonly visitor: number }
 
 export type Does = keyof Happenings
 
@@ -315,6 +317,8 @@ const describeSteered = (steered: Steered): string => {
       return `${steered.node} is killed and starts again`
     case 'wait':
       return `${steered.client} waits for ${steered.forMs} ms`
+    case 'refuse':
+      return `the connection of outside ${steered.visitor} to ${steered.node} is reset in its place`
   }
 }
 
@@ -330,6 +334,8 @@ const steeredBy = (steered: Steered): string => {
       return `reboot ${steered.node}`
     case 'wait':
       return `wait ${steered.client} for ${steered.forMs} ms`
+    case 'refuse':
+      return `refuse outside ${steered.visitor} at ${steered.node}`
   }
 }
 

@@ -101,6 +101,12 @@ export const callerIn = (label: string): string | undefined =>
     ?.slice(1)
     .find(name => name !== undefined)
 
+/** The real client that sends something in a step, and the node to which it does. */
+export const visitIn = (label: string): { readonly visitor: number; readonly node: string } | undefined => {
+  const [, visitor, node] = /^outside (\d+) sends \d+ bytes to (\S+)$/.exec(label) ?? []
+  return visitor === undefined || node === undefined ? undefined : { visitor: Number(visitor), node }
+}
+
 /** Whether a step changes the network alone, and no node notices. Timed runs have words of their own for it. */
 export const isOfNetwork = (label: string): boolean => {
   const { kind } = readLabel(label)

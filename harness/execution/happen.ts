@@ -91,6 +91,8 @@ const steer = (stage: Stage, action: Steer): Done => {
     case 'wait':
       time!.makeWait(action.client, action.forMs)
       return nothing()
+    case 'refuse':
+      return visit(stage, action.node, ({ clients }) => clients.visitors.end(action.visitor, 'reset'))
   }
 }
 

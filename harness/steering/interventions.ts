@@ -1,4 +1,4 @@
-import { callerIn } from '../../checker/system/labels.ts'
+import { callerIn, visitIn } from '../../checker/system/labels.ts'
 import type { Choice, ChoiceKind } from '../../checker/system/system.ts'
 import type { Steer } from '../timed/timing.ts'
 
@@ -17,7 +17,7 @@ export const rebootAgainst = ({ kind, node }: Choice): Steer | undefined =>
 
 /**
  * What can happen in place of a step, the mildest first: a datagram is lost, a connection is reset, what tells
- * of a reset is lost, a node stands still. Each might have happened anyway. Empty for what was planned or requested.
+ * of a reset is lost, a node stands still; of a real client the connection is reset. Each might have happened anyway. Empty for what was planned or requested.
  */
 export const interventionsAgainst = ({ kind, node, label, connection }: Choice): readonly Steer[] => {
   switch (kind) {
@@ -30,6 +30,8 @@ export const interventionsAgainst = ({ kind, node, label, connection }: Choice):
     case 'timer':
       return [{ does: 'steer', how: 'pause', node, forMs: holdMs }]
     case 'client': {
+      const visit = visitIn(label)
+      if (visit) return [{ does: 'steer', how: 'refuse', ...visit }]
       const client = callerIn(label)
       return client === undefined ? [] : [{ does: 'steer', how: 'wait', client, forMs: holdMs }]
     }
