@@ -114,9 +114,13 @@ test('how much of the CPU is taken does not change a run', { timeout: 120_000 },
   })
 })
 
-test('at the pace real a process that follows predicts, and records at the end', { timeout: 120_000 }, async () => {
-  const args = ['--pace', 'real', '--for', '12s', '--predict', '--every', '1s']
-  const { code, summary, stderr } = await emulate('true', ...args)
+test('at the pace real a process that follows predicts, and records at the end', { timeout: 600_000 }, async () => {
+  const predictedFor = (duration: string) =>
+    emulate('true', '--pace', 'real', '--for', duration, '--predict', '--every', '1s')
+  // On a busy machine the process has caught up with the run later, and is slower to repeat what it predicted.
+  let run = await predictedFor('12s')
+  for (const longer of ['60s', '240s']) if (!run.summary.predictions.found.length) run = await predictedFor(longer)
+  const { code, summary, stderr } = run
   expect(stderr).toMatch(/^lastnail: at [\d.]+ s, in \d+ steps, \d+ deviations?: safety noneMissing$/m)
   expect({ code, summary }).toMatchObject({
     code: 1,
