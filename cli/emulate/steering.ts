@@ -8,18 +8,19 @@ import type { Filter } from '../../harness/steering/filters.ts'
 import { type FatalStep, Guard } from '../../harness/steering/guard.ts'
 import type { ImmediateCheckListener, ImmediateCheckOptions } from '../../harness/steering/immediate-check.ts'
 import type { OnSteered } from '../../harness/steering/steering.ts'
+import { crash } from '../../harness/steering/violated.ts'
 import { violationOf } from '../traces/recorded.ts'
 import type { RunOptions } from './settings.ts'
 
 /** Says on stderr what steering does, one line each. */
 const sayInterventions: ImmediateCheckListener = {
   onPrevented({ property, label, atMs }, action) {
-    process.stderr.write(
-      `lastnail: at ${inSeconds(atMs)}, ${property} would not hold after ${label}: ${sentenceOf(action)}\n`,
-    )
+    const what = property === crash ? 'a program would fail' : `${property} would not hold`
+    process.stderr.write(`lastnail: at ${inSeconds(atMs)}, ${what} after ${label}: ${sentenceOf(action)}\n`)
   },
   onMissed({ property, label, atMs }) {
-    process.stderr.write(`lastnail: at ${inSeconds(atMs)}, ${property} does not hold after ${label}: missed\n`)
+    const what = property === crash ? 'a program fails' : `${property} does not hold`
+    process.stderr.write(`lastnail: at ${inSeconds(atMs)}, ${what} after ${label}: missed\n`)
   },
 }
 
@@ -63,12 +64,15 @@ const guardOf = (paths: readonly string[], properties: ResolvedSystem['propertie
 const fatalStepOf = (path: string, properties: ResolvedSystem['properties']): FatalStep => {
   const trace = readTrace(path)
   const violation = violationOf(trace)
-  if (!violation?.property) throw new UsageError(`${path}: expected the trace of a violated property`)
-  const { property, kind } = violation
-  if (kind !== 'safety' || properties[property]?.kind !== 'always')
+  const property = violation?.kind === 'crash' ? crash : violation?.property
+  if (violation === undefined || property == null)
+    throw new UsageError(`${path}: expected the trace of a violated property, or of a crash`)
+  if (property !== crash && (violation.kind !== 'safety' || properties[property]?.kind !== 'always'))
     throw new UsageError(`${path}: a step can be judged only by an always property, ${property} is none`)
-  const label = trace.steps.find(step => isFalse(step, property))?.choice?.label
-  if (label === undefined) throw new UsageError(`${path}: ${property} does not hold at the start`)
+  const isFatal = (step: RecordedStep) => (property === crash ? step === trace.steps.at(-1) : isFalse(step, property))
+  const label = trace.steps.find(isFatal)?.choice?.label
+  const what = property === crash ? 'a program fails' : `${property} does not hold`
+  if (label === undefined) throw new UsageError(`${path}: ${what} at the start`)
   if (!Guard.canGuard({ property, label }))
     throw new UsageError(`${path}: nothing can be done in place of its fatal step, ${label}`)
   return { property, label }

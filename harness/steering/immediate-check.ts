@@ -5,10 +5,11 @@ import type { Steer } from '../timed/timing.ts'
 import type { Guard } from './guard.ts'
 import { interventionsAgainst, putsOff, rebootAgainst } from './interventions.ts'
 import type { LiveExecution } from './live-execution.ts'
+import { crash, type Violated } from './violated.ts'
 
-/** A step that would have violated a property. */
+/** A step that would have violated a property, or let a program fail. */
 export interface Threat {
-  readonly property: string
+  readonly property: Violated
   /** Label of the step. */
   readonly label: string
   readonly atMs: number
@@ -34,8 +35,8 @@ export interface ImmediateCheckOptions {
 const holdsMax = 3
 
 /**
- * The immediate safety check (CrystalBall, section 3.3): a step after which an `always` property no longer holds is taken
- * back, and something that might have happened anyway takes its place.
+ * The immediate safety check (CrystalBall, section 3.3): a step after which an `always` property no longer holds, or a program has
+ * failed, is taken back, and something that might have happened anyway takes its place.
  */
 export class ImmediateCheck {
   readonly #live: LiveExecution
@@ -113,7 +114,8 @@ export class ImmediateCheck {
     return new Set(this.#safety.filter(name => this.#live.values.get(name) === false))
   }
 
-  #newlyFalse(before: ReadonlySet<string>): string | undefined {
+  #newlyFalse(before: ReadonlySet<string>): Violated | undefined {
+    if (this.#live.hasCrashed) return crash
     return this.#safety.find(name => this.#live.values.get(name) === false && !before.has(name))
   }
 }

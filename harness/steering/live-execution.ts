@@ -115,6 +115,11 @@ export class LiveExecution {
     return this.#executor.broken
   }
 
+  /** Whether a program has failed in the last step. */
+  get hasCrashed(): boolean {
+    return this.#executor.finding?.kind === 'crash'
+  }
+
   enabled(): readonly Choice[] {
     return this.#executor.enabled()
   }

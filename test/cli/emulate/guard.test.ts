@@ -59,7 +59,16 @@ test('a real client is served, and the known bug of a trace is kept from happeni
   const port = await freePort()
   const { directory, remove } = copyOfFixtures({ 'web.cjs': web, 'store.cjs': store, 'n.config.ts': numbers(port) })
   onTestFinished(remove)
-  const found = await lastnail(directory, 'check', 'n.config.ts', '--property', 'never3', '--executions', '60', '--json')
+  const found = await lastnail(
+    directory,
+    'check',
+    'n.config.ts',
+    '--property',
+    'never3',
+    '--executions',
+    '60',
+    '--json',
+  )
   const { trace, verdict } = JSON.parse(found.stdout)
   expect(verdict).toBe('violated')
 
@@ -96,16 +105,17 @@ test('a real client is served, and the known bug of a trace is kept from happeni
   expect(replayed).toMatchObject({ code: 0 })
 })
 
-/** Adds what each client sends; more than ten at once must not be. */
+/** Adds what each client sends; more than ten must not be. */
 const sum = `
   let sum = 0
   require('node:net').createServer(socket => socket.on('data', data => {
     sum += Number(data)
+    if (sum > 10 && process.env.FAILS) process.exit(1)
     console.log(JSON.stringify({ sum }))
     socket.end(String(sum))
   }).on('error', () => {})).listen(8000)
 `
-const sums = (port: number) => `
+const sums = (port: number, fails: string) => `
 import { always, defineSystem, jsonLines } from 'lastnail'
 const add = number => async ({ sum }) => {
   const socket = sum.tcp(8000)
@@ -115,7 +125,7 @@ const add = number => async ({ sum }) => {
 }
 export default defineSystem({
   name: 'sums',
-  nodes: { sum: { command: ['node', 'sum.cjs'], listens: 8000 } },
+  nodes: { sum: { command: ['node', 'sum.cjs'], env: { FAILS: '${fails}' }, listens: 8000 } },
   state: jsonLines('stdout'),
   clients: { six: add('6'), seven: add('7') },
   publish: { ${port}: 'sum:8000' },
@@ -123,47 +133,54 @@ export default defineSystem({
 })
 `
 
-test('what a real client sends is refused if a call of a client is the fatal step of the trace', {
-  timeout: 120_000,
-}, async () => {
-  const port = await freePort()
-  const { directory, remove } = copyOfFixtures({ 'sum.cjs': sum, 'n.config.ts': sums(port) })
-  onTestFinished(remove)
-  const found = await lastnail(directory, 'check', 'n.config.ts', '--executions', '5', '--json')
-  const { trace, verdict } = JSON.parse(found.stdout)
-  expect(verdict).toBe('violated')
+test.each([
+  ['violate a property', '', 'atMostTen would not hold'],
+  ['let a program fail', 'yes', 'a program would fail'],
+])(
+  'what a real client sends is refused where it would %s, as a call did in the trace',
+  {
+    timeout: 120_000,
+  },
+  async (_, fails, what) => {
+    const port = await freePort()
+    const { directory, remove } = copyOfFixtures({ 'sum.cjs': sum, 'n.config.ts': sums(port, fails) })
+    onTestFinished(remove)
+    const found = await lastnail(directory, 'check', 'n.config.ts', '--executions', '5', '--json')
+    const { trace, verdict } = JSON.parse(found.stdout)
+    expect(verdict).toBe('violated')
 
-  const running = start(directory, ['guard', 'n.config.ts', trace, '--json', '--out', 'guarded'])
-  onTestFinished(() => void running.kill('SIGKILL'))
-  let said = ''
-  running.stderr!.setEncoding('utf8').on('data', text => (said += text))
-  await expect.poll(() => said, { timeout: 60_000 }).toContain(`127.0.0.1:${port} is sum:8000`)
-  const answerTo = async (number: string): Promise<string> => {
-    const socket = connect(port, '127.0.0.1')
-    socket.write(number)
-    return new Promise(resolve => {
-      socket.on('data', data => resolve(String(data))).on('error', error => resolve(error.message))
-    })
-  }
-  const answers: string[] = []
-  for (const number of ['6', '7', '3', '2', '1']) answers.push(await answerTo(number))
-  expect(answers).toEqual(['6', 'read ECONNRESET', '9', 'read ECONNRESET', '10'])
-  running.kill('SIGINT')
-  const { stdout } = await running
-  const summary = JSON.parse(String(stdout).trim().split('\n').at(-1)!)
-  expect(summary).toMatchObject({ immediate: 2, missed: 0 })
-  expect(said).toMatch(
-    /atMostTen would not hold after outside 2 sends 1 bytes to sum: the connection of outside 2 to sum is reset in its place$/m,
-  )
-  expect(await lastnail(directory, 'replay', summary.trace)).toMatchObject({ code: 0 })
-})
+    const running = start(directory, ['guard', 'n.config.ts', trace, '--json', '--out', 'guarded'])
+    onTestFinished(() => void running.kill('SIGKILL'))
+    let said = ''
+    running.stderr!.setEncoding('utf8').on('data', text => (said += text))
+    await expect.poll(() => said, { timeout: 60_000 }).toContain(`127.0.0.1:${port} is sum:8000`)
+    const answerTo = async (number: string): Promise<string> => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(number)
+      return new Promise(resolve => {
+        socket.on('data', data => resolve(String(data))).on('error', error => resolve(error.message))
+      })
+    }
+    const answers: string[] = []
+    for (const number of ['6', '7', '3', '2', '1']) answers.push(await answerTo(number))
+    expect(answers).toEqual(['6', 'read ECONNRESET', '9', 'read ECONNRESET', '10'])
+    running.kill('SIGINT')
+    const { stdout } = await running
+    const summary = JSON.parse(String(stdout).trim().split('\n').at(-1)!)
+    expect(summary).toMatchObject({ immediate: 2, missed: 0 })
+    expect(said).toContain(
+      `${what} after outside 2 sends 1 bytes to sum: the connection of outside 2 to sum is reset in its place\n`,
+    )
+    expect(await lastnail(directory, 'replay', summary.trace)).toMatchObject({ code: 0 })
+  },
+)
 
 test('what is no trace of a violated always property cannot be guarded', async () => {
   const { directory, remove } = copyOfFixtures({ 'web.cjs': web, 'store.cjs': store, 'lastnail.config.ts': numbers(1) })
   onTestFinished(remove)
   await lastnail(directory, 'try', 'lastnail.config.ts', 'client two', '--out', 'held.trace')
   expect(readFileSync(join(directory, 'held.trace')).length).toBeGreaterThan(0)
-  const refused = { code: 64, stderr: 'lastnail: held.trace: expected the trace of a violated property' }
+  const refused = { code: 64, stderr: 'lastnail: held.trace: expected the trace of a violated property, or of a crash' }
   expect(await lastnail(directory, 'guard', 'lastnail.config.ts', 'held.trace')).toMatchObject(refused)
   // The configuration may come last, and emulate finds it by itself.
   expect(await lastnail(directory, 'guard', 'held.trace', 'lastnail.config.ts')).toMatchObject(refused)

@@ -1,0 +1,5 @@
+/** A program has failed. */
+export const crash = Symbol('crash')
+
+/** What a step violates: a property, by its name, or that no program fails. */
+export type Violated = string | typeof crash
