@@ -78,7 +78,7 @@ export class Cluster implements System<GlobalState>, Processes {
     this.#isRewound = rewind
     this.#seed = seed
     this.#directory = createRunDirectory()
-    const planned = plansOf(system, this.#directory, timing?.model === 1).map(plan => ({
+    const planned = plansOf(system, this.#directory, { isPaced: timing?.model === 1 }).map(plan => ({
       plan,
       runtime: plan.definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan),
     }))

@@ -70,6 +70,7 @@ export const CLONE_NEWPID = 0x2000_0000
 export const CLONE_NEWNET = 0x4000_0000
 
 export const AF_INET = 2
+export const AF_INET6 = 10
 /** In place of a directory's descriptor: a path counts from the working directory. */
 export const AT_FDCWD = -100
 

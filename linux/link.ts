@@ -1,5 +1,5 @@
 /**
- * The wire between a node's kernel and the router: whole IPv4 packets in order. A TUN device is one. Tests use a kernel
+ * The wire between a node's kernel and the router: whole IP packets in order. A TUN device is one. Tests use a kernel
  * in memory.
  */
 export interface Link {
@@ -12,5 +12,7 @@ export interface Link {
   read(into: Buffer): number
   /** Passes the first `length` bytes of `packet` to the node's kernel. The buffer may be reused afterwards. */
   write(packet: Buffer, length: number): void
+  /** Whether its kernel would take a datagram that is for many; false if absent. */
+  hears?(destination: number, port: number): boolean
   close(): void
 }

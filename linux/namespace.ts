@@ -37,6 +37,14 @@ export const chosenPorts = [49_152, 65_535] as const
  */
 const held: Readonly<Record<string, string>> = {
   ...native,
+  'ipv6/conf/all/disable_ipv6': '0',
+  'ipv6/conf/default/disable_ipv6': '0',
+  // No address that follows from the device, and no router is looked for: both would be asked for at random times.
+  'ipv6/conf/default/addr_gen_mode': '1',
+  'ipv6/conf/default/accept_ra': '0',
+  'ipv6/conf/default/router_solicitations': '0',
+  // Every datagram for a closed port is answered.
+  'ipv6/icmp/ratelimit': '0',
   // A requested connection may be held for any time, so the kernel must keep asking. It asks each second for two
   // minutes, because otherwise it would not give up when told to (harness/hold/rest/unanswered.ts). The sum of both must fit
   // into a byte.

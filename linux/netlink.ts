@@ -2,9 +2,9 @@
  * rtnetlink (rtnetlink(7)): the requests that nodes' networks need, without a process for each. All act in the network
  * namespace in which the thread was when it opened the socket.
  */
-import { AF_INET, check, close, libc, recv, SystemError, send, socket } from './libc.ts'
+import { bytesOfAddress } from './address.ts'
+import { AF_INET, AF_INET6, check, close, libc, recv, SystemError, send, socket } from './libc.ts'
 
-const AF_INET6 = 10
 const AF_NETLINK = 16
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000
 const NETLINK_ROUTE = 0
@@ -29,6 +29,8 @@ const IFLA_INFO_DATA = 2
 const VETH_INFO_PEER = 1
 const IFA_ADDRESS = 1
 const IFA_LOCAL = 2
+/** Nobody else can have it. */
+const IFA_F_NODAD = 2
 const RTA_DST = 1
 const RTA_OIF = 4
 const RTA_PREFSRC = 7
@@ -92,6 +94,18 @@ export class Netlink {
     ])
   }
 
+  /** Gives the interface one IPv6 address, at once. Returns false if this kernel has no IPv6. */
+  addAddress6(index: number, address: number): boolean {
+    const info = Buffer.from([AF_INET6, 128, IFA_F_NODAD, 0, 0, 0, 0, 0])
+    info.writeUInt32LE(index, 4)
+    return (
+      this.exchange('add the address', RTM_NEWADDR, NLM_F_CREATE_EXCL, [
+        info,
+        attribute(IFA_ADDRESS, bytesOfAddress(address)),
+      ]) === 0
+    )
+  }
+
   /** Makes an Ethernet switch. */
   addBridge(name: string): void {
     this.#addLink([attribute(IFLA_IFNAME, text(name)), linkInfo('bridge')])
@@ -147,6 +161,15 @@ export class Netlink {
       routeInfo(0),
       attribute(RTA_OIF, uint32(index)),
       ...(retransmitAfterMs === undefined ? [] : [attribute(RTA_METRICS, patientMetrics(retransmitAfterMs))]),
+    ])
+  }
+
+  /** The same for IPv6. */
+  addDefaultRoute6(index: number, retransmitAfterMs: number): void {
+    this.#request('add the default route', RTM_NEWROUTE, NLM_F_CREATE_EXCL, [
+      routeInfo(0, AF_INET6),
+      attribute(RTA_OIF, uint32(index)),
+      attribute(RTA_METRICS, patientMetrics(retransmitAfterMs)),
     ])
   }
 
@@ -218,8 +241,8 @@ const linkInfo = (kind: string, data = Buffer.alloc(0)) =>
   attribute(IFLA_LINKINFO, Buffer.concat([attribute(IFLA_INFO_KIND, text(kind)), data]))
 
 /** struct rtmsg */
-const routeInfo = (bits: number) =>
-  Buffer.from([AF_INET, bits, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST, 0, 0, 0, 0])
+const routeInfo = (bits: number, family = AF_INET) =>
+  Buffer.from([family, bits, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST, 0, 0, 0, 0])
 
 const bigEndian = (address: number) => {
   const bytes = Buffer.alloc(4)

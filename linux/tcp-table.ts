@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
-import { parseAddress } from './address.ts'
+import { addressIn, ipv6Of, parseAddress } from './address.ts'
 import { KernelFile, readKernelFile } from './kernel-file.ts'
-import { AF_INET, errno } from './libc.ts'
+import { AF_INET, AF_INET6, errno } from './libc.ts'
 import type { NetworkNamespace } from './namespace.ts'
 import { Netlink } from './netlink.ts'
 
-const AF_INET6 = 10
 const NETLINK_SOCK_DIAG = 4
 const SOCK_DESTROY = 21
 const IPPROTO_TCP = 6
@@ -74,7 +73,7 @@ export const endConnections = (namespace: NetworkNamespace, isMeant: (entry: Soc
 export const hasPeer =
   (peer: string) =>
   ({ remote }: SocketEntry): boolean =>
-    addressOf(remote) === parseAddress(peer)
+    [parseAddress(peer), ipv6Of(parseAddress(peer))].includes(addressOf(remote))
 
 /** The TCP sockets of a process's network namespace, or of the calling thread's. */
 export const tcpEntries = (owner: number | 'thread-self'): SocketEntry[] => entriesOf(owner, 'tcp')
@@ -123,11 +122,8 @@ export const socketAddress = (family: number, address: Buffer, port: number): Bu
 /** The port of an end. */
 export const portOf = (end: string): number => partsOf(end)[1]
 
-/** The IPv4 address of an end, which may be written as an IPv6 address. */
-export const addressOf = (end: string): number => {
-  const [address] = partsOf(end)
-  return address.readUInt32BE(address.length - 4)
-}
+/** The address of an end. */
+export const addressOf = (end: string): number => addressIn(partsOf(end)[0])
 
 /** Addresses are printed as words in the machine's byte order. */
 const partsOf = (end: string): [address: Buffer, port: number] => {

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs'
 import PQueue from 'p-queue'
-import { parseAddress } from './address.ts'
+import { ipv6Of, parseAddress } from './address.ts'
 import { check, close, errno, ioctl, libc, open, write } from './libc.ts'
 import type { Link } from './link.ts'
+import { hears } from './listeners.ts'
 import type { NetworkNamespace } from './namespace.ts'
 import { Netlink } from './netlink.ts'
 import { readPacket } from './packet-device.ts'
@@ -49,7 +50,7 @@ const forwarded: Device = { flags: IFF_TUN | IFF_NO_PI | IFF_VNET_HDR, mtu: 1500
  * @throws SystemError if /dev/net/tun may not be opened or the caller lacks CAP_NET_ADMIN in the namespace
  */
 export const openTun = (namespace: NetworkNamespace, address: string): Link =>
-  new Tun(openDevice(namespace, address, held))
+  new Tun(openDevice(namespace, address, held), namespace)
 
 /**
  * The same for packets to forward, each after a struct virtio_net_hdr.
@@ -108,6 +109,7 @@ const configure = (address: number, { mtu, queueLength, retransmitAfterMs }: Dev
     netlink.addAddress(index, address)
     netlink.addDefaultRoute(index, retransmitAfterMs)
     if (retransmitAfterMs === undefined) return
+    if (netlink.addAddress6(index, ipv6Of(address))) netlink.addDefaultRoute6(index, retransmitAfterMs)
     netlink.acknowledgeAtOnce(index, address, 32)
     const loopback = netlink.indexOf('lo')
     netlink.acknowledgeAtOnce(loopback, localhost, 32)
@@ -119,9 +121,11 @@ const nothingToRead = [errno.EAGAIN, errno.EINTR]
 
 class Tun implements Link {
   #fd: number
+  readonly #namespace: NetworkNamespace
 
-  constructor(fd: number) {
+  constructor(fd: number, namespace: NetworkNamespace) {
     this.#fd = fd
+    this.#namespace = namespace
   }
 
   get descriptor(): number {
@@ -134,6 +138,10 @@ class Tun implements Link {
 
   write(packet: Buffer, length: number): void {
     check('write to the TUN', write(this.#fd, packet, length))
+  }
+
+  hears(destination: number, port: number): boolean {
+    return this.#namespace.run(() => hears(interfaceName, destination, port))
   }
 
   close(): void {

@@ -61,6 +61,7 @@ export class Connection {
       number,
       port,
       shownPort,
+      isSix,
     }: Omit<ConnectionNames, 'opener' | 'listener'> & {
       readonly opener: Host
       readonly listener: Host
@@ -69,7 +70,7 @@ export class Connection {
     messageBytesMax: number,
     counters: Counters,
   ) {
-    this.names = { opener: opener.name, listener: listener.name, number, port, shownPort }
+    this.names = { opener: opener.name, listener: listener.name, number, port, shownPort, ...(isSix && { isSix }) }
     const framing = (end: 0 | 1, reader: ReturnType<Dissector['stream']> | undefined) =>
       new Framing(reader, messageBytesMax, bytes => this.#keepRead({ end, bytes }))
     const forward = dissector?.stream('forward')

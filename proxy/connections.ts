@@ -1,3 +1,4 @@
+import { isIpv6 } from '../linux/address.ts'
 import { Connection, type ConnectionMark, describeConnection, type OpenConnection } from './connection.ts'
 import type { Dissector } from './dissector.ts'
 import type { ConnectionNames, Counters, End, RoomOf } from './end.ts'
@@ -129,7 +130,7 @@ export class Connections {
     const number = this.#numbers.next([from.name, to.name])
     const port = syn.destinationPort
     const names = { opener: from, listener: to, number, port, shownPort: freePort(from, to, port, number) }
-    const connection = this.#connectionOf(names)
+    const connection = this.#connectionOf({ ...names, isSix: isIpv6(syn.destination) })
     this.#all.push(connection)
     connection.opener.open(syn)
   }

@@ -12,15 +12,17 @@ export interface DatagramMessage extends Message {
   readonly kind: 'datagram' | 'unreachable' | 'echo' | 'echo-reply' | 'exceeded'
   readonly sourcePort: number
   readonly destinationPort: number
+  /** Whether it is of IPv6. */
+  readonly isSix?: boolean
   /** Of a `datagram`: its time to live when it arrives, if that is known. */
   readonly timeToLive?: number
-  /** Of `echo`, `echo-reply` and `exceeded`: the whole packet as it arrives. */
+  /** Of `echo`, `echo-reply` and `exceeded`, and of a datagram that is for many: the whole packet as it arrives. */
   readonly packet?: Buffer
 }
 
 export type HeaderAndPayload = Pick<
   DatagramMessage,
-  'kind' | 'from' | 'to' | 'sourcePort' | 'destinationPort' | 'bytes' | 'timeToLive' | 'packet' | 'end'
+  'kind' | 'from' | 'to' | 'sourcePort' | 'destinationPort' | 'bytes' | 'timeToLive' | 'packet' | 'end' | 'isSix'
 >
 
 /** The UDP datagrams in flight. */
@@ -46,7 +48,18 @@ export class Datagrams {
     return this.#held
   }
 
-  hold({ kind, from, to, sourcePort, destinationPort, bytes, timeToLive, packet, end }: HeaderAndPayload): Message {
+  hold({
+    kind,
+    from,
+    to,
+    sourcePort,
+    destinationPort,
+    bytes,
+    timeToLive,
+    packet,
+    end,
+    isSix,
+  }: HeaderAndPayload): Message {
     // An answer goes to a random port, so the port from which it comes names the service.
     const port = [destinationPort, sourcePort].find(each => !isEphemeral(each)) ?? 0
     const ordinal = this.#ordinals.next([from, to])
@@ -63,7 +76,11 @@ export class Datagrams {
     } as const
     const meaning = kind === 'datagram' ? this.#dissector(port)?.datagram(bytes) : undefined
     const label = this.#labelOf(message, meaning)
-    const arriving = { ...(timeToLive !== undefined && { timeToLive }), ...(packet && { packet }) }
+    const arriving = {
+      ...(timeToLive !== undefined && { timeToLive }),
+      ...(packet && { packet }),
+      ...(isSix && { isSix }),
+    }
     const held = { label, sourcePort, destinationPort, ...message, ...arriving }
     this.#held.push(held)
     return held

@@ -1,3 +1,4 @@
+import { ipv6Of } from '../linux/address.ts'
 import type { Endpoint, PeersSee } from './endpoint.ts'
 import { bytesOf, type Carried, type Division, type Framing, framesOf, type Pending } from './framing.ts'
 import { endKey, type Host } from './hosts.ts'
@@ -17,6 +18,8 @@ export interface ConnectionNames {
   readonly port: number
   /** The opener's port as the listener sees it. */
   readonly shownPort: number
+  /** Whether both kernels have it over IPv6. */
+  readonly isSix?: boolean
 }
 
 /** How many bytes may be under way on a connection from one of its ends to the other. */
@@ -214,8 +217,9 @@ export class End implements Endpoint {
   }
 
   #ask(): void {
-    const { port: nodePort, shownPort: peerPort, number } = this.names
-    const [node, peer] = [this.host.address, this.other.host.address]
+    const { port: nodePort, shownPort: peerPort, number, isSix } = this.names
+    const addresses = [this.host.address, this.other.host.address] as const
+    const [node, peer] = isSix ? [ipv6Of(addresses[0]), ipv6Of(addresses[1])] : addresses
     this.side = tcp.ask({ node, nodePort, peer, peerPort }, number, this.host)
     this.side.room = this.#room
     this.face()
@@ -284,7 +288,7 @@ export class End implements Endpoint {
   }
 
   #key({ nodePort, peerPort }: tcp.Side): number {
-    return endKey(this.other.host, nodePort, peerPort)
+    return endKey(this.other.host, nodePort, peerPort, this.names.isSix === true)
   }
 }
 

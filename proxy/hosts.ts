@@ -1,4 +1,4 @@
-import { formatAddress, parseAddress } from '../linux/address.ts'
+import { formatAddress, ipv6Of, parseAddress } from '../linux/address.ts'
 import type { Link } from '../linux/link.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Outbox } from './outbox.ts'
@@ -23,9 +23,9 @@ export interface Host extends Wire {
   readonly onDatagram: ((datagram: ReceivedDatagram) => void) | undefined
 }
 
-/** The key of a connection in a host's kernel: below 2^53 for up to 2^21 hosts. */
-export const endKey = (peer: Host, ownPort: number, peerPort: number): number =>
-  (peer.order * 0x10000 + ownPort) * 0x10000 + peerPort
+/** The key of a connection in a host's kernel: below 2^53 for up to 2^20 hosts. */
+export const endKey = (peer: Host, ownPort: number, peerPort: number, isSix: boolean): number =>
+  ((peer.order * 2 + Number(isSix)) * 0x10000 + ownPort) * 0x10000 + peerPort
 
 /** The counterparts of all connections of the host's kernel. */
 export const endpointsOf = ({ ends, streams }: Host): Endpoint[] => [...ends.values(), ...streams.values()]
@@ -40,8 +40,8 @@ export const shownPorts = { first: 49_152, count: 16_384 }
 export const freePort = (opener: Host, listener: Host, port: number, number: number): number => {
   for (let tried = 0; tried < shownPorts.count; tried++) {
     const shown = shownPorts.first + ((number - 1 + tried) % shownPorts.count)
-    const key = endKey(opener, port, shown)
-    if (!listener.ends.has(key) && !listener.streams.has(key)) return shown
+    const keys = [false, true].map(isSix => endKey(opener, port, shown, isSix))
+    if (!keys.some(key => listener.ends.has(key) || listener.streams.has(key))) return shown
   }
   throw new Error(
     `${opener.name} has ${shownPorts.count} connections to ${listener.name}:${port}; there can be no more`,
@@ -69,7 +69,7 @@ export class Hosts {
       ...rest,
     }
     this.#byName.set(name, host)
-    this.#byAddress.set(numeric, host)
+    this.#byAddress.set(numeric, host).set(ipv6Of(numeric), host)
     return host
   }
 
@@ -77,6 +77,7 @@ export class Hosts {
     return this.#byName.values()
   }
 
+  /** @param address of IPv4, or that of IPv6 which belongs to it */
   at(address: number): Host | undefined {
     return this.#byAddress.get(address)
   }

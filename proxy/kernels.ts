@@ -1,3 +1,4 @@
+import { isIpv6 } from '../linux/address.ts'
 import type { Attachments } from './attachments.ts'
 import { endKey, endpointsOf, type Host, type Hosts } from './hosts.ts'
 import type { PacketReader } from './packet-reader.ts'
@@ -58,7 +59,7 @@ export class Kernels {
     const host = this.#hosts.at(peer)
     if (host === undefined) return undefined
     const { ends, streams } = this.#hosts.get(name)
-    const side = (host.onDatagram ? streams : ends).get(endKey(host, port, peerPort))?.side
+    const side = (host.onDatagram ? streams : ends).get(endKey(host, port, peerPort, isIpv6(peer)))?.side
     return side && tcp.copySide(side)
   }
 

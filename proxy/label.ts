@@ -16,6 +16,14 @@ export type LabelOf = (message: Omit<Message, 'label'>, meaning: string | undefi
  * @param nameAt of the host that has an address: it is shown in its place
  */
 export const messageLabels = (nameAt: (address: number) => string | undefined): LabelOf => {
+  const named6 = (text: string) =>
+    text.includes(ipv6Beginning)
+      ? text.replaceAll(
+          address6Pattern,
+          (_, high: string, low: string) =>
+            nameAt(Number.parseInt(high, 16) * 0x10000 + Number.parseInt(low, 16)) ?? '<address>',
+        )
+      : text
   const named = (text: string) =>
     // Most texts contain no address, and searching for the pattern would be the most expensive part of a label.
     text.includes('.')
@@ -24,7 +32,7 @@ export const messageLabels = (nameAt: (address: number) => string | undefined): 
         )
       : text
   return (message, meaning) =>
-    `${message.from}→${message.to} #${message.ordinal} ${named(meaning ?? plainMeaning(message))}`
+    `${message.from}→${message.to} #${message.ordinal} ${named6(named(meaning ?? plainMeaning(message)))}`
 }
 
 /**
@@ -32,6 +40,11 @@ export const messageLabels = (nameAt: (address: number) => string | undefined): 
  * incomplete.
  */
 const addressPattern = /(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?![\d.…]|:\d)/g
+
+/** What the IPv6 addresses of hosts begin with. */
+const ipv6Beginning = 'fd77::'
+/** Such an address, in brackets with its port, or alone. */
+const address6Pattern = /\[?fd77::([\da-f]{1,4}):([\da-f]{1,4})(?:\](?::\d+)?)?(?![\da-f:…])/g
 
 /** `24 bytes :7000 "GET /state HTTP/1.1"`, `open :7000`, `exceeded :33434 to b at hop 2` */
 const plainMeaning = ({ kind, bytes, port, end }: Omit<Message, 'label'>) => {

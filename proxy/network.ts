@@ -34,6 +34,8 @@ export interface NetworkOptions {
   readonly messageBytesMax?: number
   /** The routers that a packet passes; none by default. */
   readonly routersBetween?: (from: string, to: string) => readonly RouterOnWay[]
+  /** The IPv4 address of the host of this name, in small letters; that of an attached one by default. */
+  readonly addressOf?: (name: string) => number | undefined
   /** How much a node may have under way on a connection; 4 MiB by default. */
   readonly roomOf?: RoomOf
 }
@@ -71,6 +73,7 @@ export class Network {
       dissector = () => undefined,
       messageBytesMax = Number.POSITIVE_INFINITY,
       routersBetween = () => [],
+      addressOf,
       roomOf = () => tcp.windowMax,
     }: NetworkOptions = {},
     mark?: NetworkMark,
@@ -89,7 +92,8 @@ export class Network {
     this.#datagrams = new Datagrams(ordinals, labelOf, dissector, mark?.datagrams)
     for (const stream of mark?.streams ?? []) this.#virtualHosts.resume(stream)
     const held = { hosts, connections: this.#connections, datagrams: this.#datagrams, cuts: this.#cuts, writer }
-    this.#reader = new PacketReader({ ...held, routersBetween }, this.#anomalies, mark?.ignored)
+    const known = { ...held, routersBetween, addressOf: addressOf ?? (name => hosts.find(name)?.address) }
+    this.#reader = new PacketReader(known, this.#anomalies, mark?.ignored)
     this.kernels = new Kernels(hosts, this.attachments, this.#reader)
     this.messages = new HeldMessages({ ...held, labelOf })
     this.faults = new NetworkFaults(held)

@@ -1,9 +1,10 @@
-import { isForMany, isMulticast } from '../linux/address.ts'
+import { bytesOfAddress, ipv6Of, isForMany, isIpv6, isMulticast, parseAddress } from '../linux/address.ts'
 import type { Connections } from './connections.ts'
 import type { Cuts } from './cuts.ts'
 import type { Datagrams, HeaderAndPayload } from './datagrams.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endKey, type Host, type Hosts } from './hosts.ts'
+import { timeToLiveOf } from './ip-header.ts'
 import {
   type CorruptPacket,
   type Datagram,
@@ -16,6 +17,7 @@ import {
   type Unreachable,
 } from './packet.ts'
 import type { PacketWriter } from './packet-writer.ts'
+import { answerQuery, resolverAddress, resolverPort } from './resolver.ts'
 import type { RouterOnWay } from './routers.ts'
 import * as tcp from './tcp.ts'
 import { age, answerTimeExceeded } from './time-to-live.ts'
@@ -26,7 +28,7 @@ export interface Ignored {
   unknownConnections: number
   /** Datagrams to an address without a host; answered with "port unreachable". */
   unknownDatagrams: number
-  /** Broadcasts and multicasts. Nodes are not asked which of them they want to receive. */
+  /** Broadcasts and multicasts that no other node listens to. */
   forMany: number
   /** Neither TCP, UDP nor an echo, fragments, or with a source address other than the host's. */
   other: number
@@ -55,6 +57,8 @@ interface Destinations {
   readonly cuts: Cuts
   readonly writer: PacketWriter
   readonly routersBetween: (from: string, to: string) => readonly RouterOnWay[]
+  /** The IPv4 address of the host of this name, in small letters. */
+  readonly addressOf: (name: string) => number | undefined
 }
 
 /** Routes the packets from nodes' kernels: to connections, datagrams in flight, or virtual hosts. */
@@ -94,23 +98,46 @@ export class PacketReader {
   #route(from: Host, length: number): void {
     const packet = decode(this.#buffer, length)
     if (packet.kind === 'corrupt') this.#anomalies.corrupt += 1
-    else if (isForMany(packet.destination)) this.#ignoreForMany(from, packet)
-    else if (packet.kind === 'other' || packet.source !== from.address) this.#ignoreOther(from, packet)
+    else if (isForMany(packet.destination)) this.#routeForMany(from, packet, length)
+    else if (packet.kind === 'other' || !isOf(from, packet.source)) this.#ignoreOther(from, packet)
     else if (packet.kind === 'unreachable') this.#routeUnreachable(from, packet)
     else if (packet.kind === 'udp') this.#routeDatagram(from, packet)
     else if (packet.kind === 'tcp') this.#routeSegment(from, packet)
     else this.#routeEcho(from, packet, length)
   }
 
-  /** Ignores IGMP, by which a kernel announces at random times what its programs want to receive. */
-  #ignoreForMany({ name }: Host, { kind, destination }: Exclude<Packet, CorruptPacket>): void {
+  /**
+   * A datagram for many is one message to each other node that listens. Ignores IGMP, by which a kernel announces at random times
+   * what its programs want to receive.
+   */
+  #routeForMany(from: Host, packet: Exclude<Packet, CorruptPacket>, length: number): void {
+    const { hosts, cuts } = this.#to
+    const { destination } = packet
+    const listeners =
+      packet.kind === 'udp' && isOf(from, packet.source)
+        ? [...hosts.all()].filter(host => host !== from && host.link?.hears?.(destination, packet.destinationPort))
+        : []
+    for (const to of listeners) {
+      if (cuts.has([from.name, to.name])) this.#ignored.cut += 1
+      else if (packet.kind === 'udp') this.#holdForMany(from, to, packet, length)
+    }
+    if (listeners.length > 0) return
     this.#ignored.forMany += 1
-    if (kind === 'udp') this.#note({ from: name, what: isMulticast(destination) ? 'multicast' : 'broadcast' })
+    if (packet.kind === 'udp')
+      this.#note({ from: from.name, what: isMulticast(destination) ? 'multicast' : 'broadcast' })
+  }
+
+  /** Nobody answers where its time to live is over (RFC 1122, 3.2.2). */
+  #holdForMany(from: Host, to: Host, { sourcePort, destinationPort, payload }: Datagram, length: number): void {
+    if (this.#to.routersBetween(from.name, to.name).length >= timeToLiveOf(this.#buffer)) return
+    const ways = { from: from.name, to: to.name, sourcePort, destinationPort }
+    const packet = Buffer.from(this.#buffer.subarray(0, length))
+    this.#to.datagrams.hold({ kind: 'datagram', ...ways, bytes: Buffer.from(payload), packet })
   }
 
   #ignoreOther(from: Host, { kind, source }: Exclude<Packet, CorruptPacket>): void {
     this.#ignored.other += 1
-    if (kind === 'other' && source === from.address) this.#note({ from: from.name, what: 'other' })
+    if (kind === 'other' && isOf(from, source)) this.#note({ from: from.name, what: 'other' })
   }
 
   #note(what: NotCarried): void {
@@ -121,6 +148,10 @@ export class PacketReader {
     const { hosts, datagrams, cuts, writer } = this.#to
     const { sourcePort, destinationPort } = datagram
     const to = hosts.at(datagram.destination)
+    if (datagram.destination === resolver && destinationPort === resolverPort) {
+      this.#resolve(from, datagram)
+      return
+    }
     if (to === undefined) {
       this.#ignored.unknownDatagrams += 1
       writer.unreachableAddress(from, datagram)
@@ -130,11 +161,23 @@ export class PacketReader {
     if (to.onDatagram) to.onDatagram({ from: from.name, sourcePort, port: destinationPort, payload: bytes })
     else if (cuts.has([from.name, to.name])) this.#ignored.cut += 1
     else {
-      const message = { from: from.name, to: to.name, sourcePort, destinationPort, bytes }
+      const family = isIpv6(datagram.destination) ? { isSix: true } : {}
+      const message = { from: from.name, to: to.name, sourcePort, destinationPort, bytes, ...family }
       const routers = this.#pass(message)
       if (routers !== undefined)
-        datagrams.hold({ kind: 'datagram', ...message, timeToLive: this.#buffer[8]! - routers })
+        datagrams.hold({ kind: 'datagram', ...message, timeToLive: timeToLiveOf(this.#buffer) - routers })
     }
+  }
+
+  /** Nobody has to wait for an answer: what programs ask is which hosts there are. */
+  #resolve(from: Host, datagram: Datagram): void {
+    const answer = answerQuery(datagram.payload, name => {
+      const address = name === 'localhost' ? localhost : this.#to.addressOf(name)
+      return address === undefined
+        ? undefined
+        : { A: bytesOfAddress(address), AAAA: address === localhost ? loopback6 : bytesOfAddress(ipv6Of(address)) }
+    })
+    if (answer) this.#to.writer.answer(from, datagram, answer)
   }
 
   #routeEcho(from: Host, { kind, destination, payload }: Echo, length: number): void {
@@ -144,10 +187,12 @@ export class PacketReader {
     else if (cuts.has([from.name, to.name])) this.#ignored.cut += 1
     else {
       const ports = { sourcePort: 0, destinationPort: 0 }
-      const message = { from: from.name, to: to.name, ...ports, bytes: Buffer.from(payload) }
+      const isSix = isIpv6(destination)
+      const message = { from: from.name, to: to.name, ...ports, bytes: Buffer.from(payload), ...(isSix && { isSix }) }
       const routers = this.#pass(message)
       if (routers === undefined) return
-      age(this.#buffer, routers)
+      if (isSix) this.#buffer[7]! -= routers
+      else age(this.#buffer, routers)
       datagrams.hold({ kind, ...message, packet: Buffer.from(this.#buffer.subarray(0, length)) })
     }
   }
@@ -156,13 +201,14 @@ export class PacketReader {
    * Lets the packet in the buffer pass the routers of its way. Returns their number; undefined if its time to live is over
    * before. Then the router there answers.
    */
-  #pass({ from, to, sourcePort, destinationPort, bytes }: Omit<HeaderAndPayload, 'kind'>): number | undefined {
+  #pass({ from, to, sourcePort, destinationPort, bytes, isSix }: Omit<HeaderAndPayload, 'kind'>): number | undefined {
     const routers = this.#to.routersBetween(from, to)
-    const timeToLive = this.#buffer[8]!
+    const timeToLive = timeToLiveOf(this.#buffer)
     if (timeToLive > routers.length) return routers.length
     const hop = Math.max(1, timeToLive)
     const { address, answers } = routers[hop - 1]!
-    const length = answers ? answerTimeExceeded(this.#buffer, address, hop) : 0
+    // Routers have no IPv6 addresses, so they drop such a packet in silence.
+    const length = answers && !isSix ? answerTimeExceeded(this.#buffer, address, hop) : 0
     if (length === 0) return undefined
     const packet = Buffer.from(this.#buffer.subarray(0, length))
     const end = { towards: to, hop, bytes: bytes.length }
@@ -186,7 +232,7 @@ export class PacketReader {
     if (to === undefined || to.onDatagram) this.#ignored.other += 1
     else if (cuts.has([from.name, to.name])) this.#ignored.cut += 1
     else {
-      const ports = { sourcePort, destinationPort }
+      const ports = { sourcePort, destinationPort, ...(isIpv6(destination) && { isSix: true }) }
       datagrams.hold({ kind: 'unreachable', from: from.name, to: to.name, ...ports, bytes: noBytes })
     }
   }
@@ -206,7 +252,7 @@ export class PacketReader {
   /** Passes a segment to the counterpart of its connection; returns false if there is none. */
   #arrive(from: Host, to: Host, segment: Segment): boolean {
     const facing: Map<number, Endpoint> = to.onDatagram ? from.streams : from.ends
-    const key = endKey(to, segment.sourcePort, segment.destinationPort)
+    const key = endKey(to, segment.sourcePort, segment.destinationPort, isIpv6(segment.destination))
     const end = facing.get(key)
     if (end?.side === undefined) return false
     const wasOver = isOver(end)
@@ -220,6 +266,12 @@ export class PacketReader {
 }
 
 const noBytes = Buffer.alloc(0)
+const resolver = parseAddress(resolverAddress)
+const localhost = parseAddress('127.0.0.1')
+/** ::1 */
+const loopback6 = Buffer.from('00000000000000000000000000000001', 'hex')
+
+const isOf = ({ address }: Host, source: number): boolean => source === address || source === ipv6Of(address)
 
 const isOver = ({ side }: Endpoint): boolean => side === undefined || side.state === 'over'
 

@@ -1,7 +1,9 @@
 /**
- * IPv4 (RFC 791), UDP (RFC 768) and TCP (RFC 9293) packets as bytes and as records. Addresses are unsigned 32-bit
- * numbers. A record's payload is a view of the bytes it was decoded from: copy it to keep it.
+ * UDP (RFC 768) and TCP (RFC 9293) packets of IPv4 and IPv6 as bytes and as records. A record's payload is a view of the bytes
+ * it was decoded from: copy it to keep it.
  */
+import { isIpv6 } from '../linux/address.ts'
+import { checksum, type IpHeader, ipHeaderLength, readIpHeader, transportChecksum, writeIpHeader } from './ip-header.ts'
 
 export interface Segment {
   readonly kind: 'tcp'
@@ -68,69 +70,61 @@ export const flag = { FIN: 1, SYN: 2, RST: 4, PSH: 8, ACK: 16, URG: 32 } as cons
 /** No packet is longer. */
 export const packetLengthMax = 65_535
 
-const ipHeader = 20
 const udpHeader = 8
 const tcpHeader = 20
-const ICMP = 1
 const TCP = 6
 const UDP = 17
+/** ICMP (RFC 792) and ICMPv6 (RFC 4443): their number as a protocol, and the type and code of what we know of them. */
+const icmp = { protocol: 1, unreachable: 0x0303, echo: 0x0800, echoReply: 0 } as const
+const icmp6 = { protocol: 58, unreachable: 0x0104, echo: 0x8000, echoReply: 0x8100 } as const
 const nothing = Buffer.alloc(0)
 const corrupt: CorruptPacket = { kind: 'corrupt' }
 
 /** Reads the packet in the first `length` bytes. */
 export const decode = (bytes: Buffer, length: number): Packet => {
-  if (length < ipHeader || !hasIntactHeader(bytes)) return corrupt
-  const start = (bytes[0]! & 15) * 4
-  const end = bytes.readUInt16BE(2)
-  if (end > length) return corrupt
-  const protocol = bytes[9]!
-  const source = bytes.readUInt32BE(12)
-  const destination = bytes.readUInt32BE(16)
-  const isFragment = (bytes.readUInt16BE(6) & 0x3fff) !== 0
-  if (protocol === ICMP && !isFragment) {
-    const unreachable = decodeUnreachable(bytes, start, end)
-    if (unreachable) return { ...unreachable, source, destination }
-    const echo = decodeEcho(bytes, start, end)
-    if (echo) return { ...echo, source, destination }
+  const header = readIpHeader(bytes, length)
+  if (header === undefined) return corrupt
+  const { source, destination, protocol, isFragment } = header
+  if (protocol === icmpOf(destination).protocol && !isFragment) {
+    const known = decodeUnreachable(bytes, header) ?? decodeEcho(bytes, header)
+    if (known) return { ...known, source, destination }
   }
   if (isFragment || (protocol !== TCP && protocol !== UDP)) return { kind: 'other', source, destination, protocol }
-  return protocol === TCP
-    ? decodeSegment(bytes, start, end, source, destination)
-    : decodeDatagram(bytes, start, end, source, destination)
+  return protocol === TCP ? decodeSegment(bytes, header) : decodeDatagram(bytes, header)
 }
 
-/** Whether a packet of at least 20 bytes begins with an IPv4 header that nothing has changed on its way. */
-export const hasIntactHeader = (bytes: Buffer): boolean => {
-  const start = (bytes[0]! & 15) * 4
-  const isWhole = bytes[0]! >> 4 === 4 && start >= ipHeader && bytes.readUInt16BE(2) >= start
-  return isWhole && fold(sum(bytes, 0, start)) === 0xffff
-}
+const icmpOf = (address: number) => (isIpv6(address) ? icmp6 : icmp)
 
-/** An ICMP message begins with type and code, 3 and 3. The packet that it answers follows after eight bytes. */
-const decodeUnreachable = (bytes: Buffer, start: number, end: number) => {
+/** An ICMP message begins with type and code. The packet that it answers follows after eight bytes. */
+const decodeUnreachable = (bytes: Buffer, { start, end, destination }: IpHeader) => {
+  const ipHeader = ipHeaderLength(destination)
   const quoted = start + 8
-  if (end < quoted + ipHeader + udpHeader || bytes.readUInt16BE(start) !== 0x0303) return undefined
-  const ports = quoted + (bytes[quoted]! & 15) * 4
-  if (bytes[quoted + 9] !== UDP || end < ports + udpHeader) return undefined
+  if (end < quoted + ipHeader + udpHeader) return undefined
+  if (bytes.readUInt16BE(start) !== icmpOf(destination).unreachable) return undefined
+  const isSix = isIpv6(destination)
+  const ports = quoted + (isSix ? ipHeader : (bytes[quoted]! & 15) * 4)
+  if (bytes[quoted + (isSix ? 6 : 9)] !== UDP || end < ports + udpHeader) return undefined
   const [sourcePort, destinationPort] = [bytes.readUInt16BE(ports), bytes.readUInt16BE(ports + 2)]
   return { kind: 'unreachable', sourcePort, destinationPort } as const
 }
 
-/** Type 8 or 0, code 0, checksum, identifier and sequence number, and then what is to be sent back. */
-const decodeEcho = (bytes: Buffer, start: number, end: number) => {
-  const kind = end < start + 8 ? undefined : echoes[bytes.readUInt16BE(start)]
+/** Type and code, checksum, identifier and sequence number, and then what is to be sent back. */
+const decodeEcho = (bytes: Buffer, { start, end, destination }: IpHeader) => {
+  if (end < start + 8) return undefined
+  const { echo, echoReply } = icmpOf(destination)
+  const type = bytes.readUInt16BE(start)
+  const kind = type === echo ? 'echo' : type === echoReply ? 'echo-reply' : undefined
   return kind && ({ kind, payload: bytes.subarray(start + 8, end) } as const)
 }
 
-const echoes: Readonly<Record<number, Echo['kind']>> = { 2048: 'echo', 0: 'echo-reply' }
-
-const decodeDatagram = (bytes: Buffer, start: number, end: number, source: number, destination: number): Packet => {
+const decodeDatagram = (bytes: Buffer, header: IpHeader): Packet => {
+  const { start, end, source, destination } = header
   if (end - start < udpHeader) return corrupt
   const length = bytes.readUInt16BE(start + 4)
   if (length < udpHeader || start + length > end) return corrupt
   // A checksum of 0 means that the sender computed none.
   const isChecked = bytes.readUInt16BE(start + 6) !== 0
-  if (isChecked && !isIntact(bytes, start, start + length, UDP, source, destination)) return corrupt
+  if (isChecked && !isIntact(bytes, { ...header, end: start + length })) return corrupt
   return {
     kind: 'udp',
     source,
@@ -141,11 +135,12 @@ const decodeDatagram = (bytes: Buffer, start: number, end: number, source: numbe
   }
 }
 
-const decodeSegment = (bytes: Buffer, start: number, end: number, source: number, destination: number): Packet => {
+const decodeSegment = (bytes: Buffer, header: IpHeader): Packet => {
+  const { start, end, source, destination } = header
   if (end - start < tcpHeader) return corrupt
   const payload = start + (bytes[start + 12]! >> 4) * 4
   if (payload < start + tcpHeader || payload > end) return corrupt
-  if (!isIntact(bytes, start, end, TCP, source, destination)) return corrupt
+  if (!isIntact(bytes, header)) return corrupt
   const flags = bytes[start + 13]!
   const options = (flags & flag.SYN) === 0 ? noOptions : decodeOptions(bytes, start + tcpHeader, payload)
   return {
@@ -183,51 +178,54 @@ const decodeOptions = (bytes: Buffer, start: number, end: number): { mss: number
 }
 
 /** Writes the packet to the start of `into` and returns its length. */
-export const encodeDatagram = (into: Buffer, datagram: Datagram, timeToLive = usualTimeToLive): number => {
-  const length = udpHeader + datagram.payload.length
-  encodeHeader(into, UDP, ipHeader + length, datagram.source, datagram.destination, timeToLive)
-  into.writeUInt16BE(datagram.sourcePort, 20)
-  into.writeUInt16BE(datagram.destinationPort, 22)
-  into.writeUInt16BE(length, 24)
-  into.writeUInt16BE(0, 26)
-  datagram.payload.copy(into, ipHeader + udpHeader)
-  const checksum = transportChecksum(into, ipHeader, ipHeader + length, UDP, datagram.source, datagram.destination)
-  into.writeUInt16BE(checksum === 0 ? 0xffff : checksum, 26)
-  return ipHeader + length
+export const encodeDatagram = (into: Buffer, datagram: Datagram, timeToLive?: number): number => {
+  const start = ipHeaderLength(datagram.destination)
+  const end = start + udpHeader + datagram.payload.length
+  const carried = writeIpHeader(into, UDP, end, datagram, timeToLive)
+  into.writeUInt16BE(datagram.sourcePort, start)
+  into.writeUInt16BE(datagram.destinationPort, start + 2)
+  into.writeUInt16BE(end - start, start + 4)
+  into.writeUInt16BE(0, start + 6)
+  datagram.payload.copy(into, start + udpHeader)
+  const checked = transportChecksum(into, carried)
+  into.writeUInt16BE(checked === 0 ? 0xffff : checked, start + 6)
+  return end
 }
 
 /** Writes the packet to the start of `into` and returns its length. */
 export const encodeSegment = (into: Buffer, segment: Segment): number => {
-  let payload = ipHeader + tcpHeader
+  const start = ipHeaderLength(segment.destination)
+  let payload = start + tcpHeader
   if (segment.mss !== 0) payload = into.writeUInt16BE(segment.mss, into.writeUInt16BE(0x0204, payload))
   if (segment.scale !== -1) payload = into.writeUInt32BE(0x01030300 | segment.scale, payload)
   const end = payload + segment.payload.length
-  encodeHeader(into, TCP, end, segment.source, segment.destination)
-  into.writeUInt16BE(segment.sourcePort, 20)
-  into.writeUInt16BE(segment.destinationPort, 22)
-  into.writeUInt32BE(segment.sequence, 24)
-  into.writeUInt32BE(segment.acknowledgement, 28)
-  into[32] = ((payload - ipHeader) / 4) << 4
-  into[33] = segment.flags
-  into.writeUInt16BE(segment.window, 34)
-  into.writeUInt32BE(0, 36)
+  const carried = writeIpHeader(into, TCP, end, segment)
+  into.writeUInt16BE(segment.sourcePort, start)
+  into.writeUInt16BE(segment.destinationPort, start + 2)
+  into.writeUInt32BE(segment.sequence, start + 4)
+  into.writeUInt32BE(segment.acknowledgement, start + 8)
+  into[start + 12] = ((payload - start) / 4) << 4
+  into[start + 13] = segment.flags
+  into.writeUInt16BE(segment.window, start + 14)
+  into.writeUInt32BE(0, start + 16)
   segment.payload.copy(into, payload)
-  into.writeUInt16BE(transportChecksum(into, ipHeader, end, TCP, segment.source, segment.destination), 36)
+  into.writeUInt16BE(transportChecksum(into, carried), start + 16)
   return end
 }
 
 /**
- * Writes the ICMP message "port unreachable" (RFC 792) that answers `datagram`, and returns its length. The quoted
+ * Writes the ICMP message "port unreachable" that answers `datagram`, and returns its length. The quoted
  * datagram is encoded again as it came.
  */
 export const encodePortUnreachable = (into: Buffer, datagram: Omit<Datagram, 'kind'>): number => {
-  const quoted = Buffer.alloc(ipHeader + udpHeader + datagram.payload.length)
+  const length = ipHeaderLength(datagram.destination) + udpHeader
+  const quoted = Buffer.alloc(length + datagram.payload.length)
   encodeDatagram(quoted, { ...datagram, kind: 'udp' })
-  const beginning = quoted.subarray(0, ipHeader + udpHeader)
-  return encodeIcmpError(into, 0x0303, beginning, datagram.destination, datagram.source)
+  const { unreachable } = icmpOf(datagram.destination)
+  return encodeIcmpError(into, unreachable, quoted.subarray(0, length), datagram.destination, datagram.source)
 }
 
-/** Writes an ICMP error (RFC 792) about the packet that begins with `quoted`, and returns its length. */
+/** Writes an ICMP error about the packet that begins with `quoted`, and returns its length. */
 export const encodeIcmpError = (
   into: Buffer,
   typeAndCode: number,
@@ -235,63 +233,16 @@ export const encodeIcmpError = (
   source: number,
   destination: number,
 ): number => {
-  const end = ipHeader + 8 + quoted.length
-  encodeHeader(into, ICMP, end, source, destination)
-  into.writeUInt16BE(typeAndCode, 20)
-  into.fill(0, 22, 28)
-  quoted.copy(into, 28)
-  into.writeUInt16BE(0xffff - fold(sum(into, ipHeader, end)), 22)
+  const start = ipHeaderLength(destination)
+  const end = start + 8 + quoted.length
+  const carried = writeIpHeader(into, icmpOf(destination).protocol, end, { source, destination })
+  into.writeUInt16BE(typeAndCode, start)
+  into.fill(0, start + 2, start + 8)
+  quoted.copy(into, start + 8)
+  // That of ICMPv6 has the addresses in it (RFC 4443, 2.3).
+  const checked = isIpv6(destination) ? transportChecksum(into, carried) : checksum(into, start, end)
+  into.writeUInt16BE(checked, start + 2)
   return end
 }
 
-const usualTimeToLive = 64
-
-const encodeHeader = (
-  into: Buffer,
-  protocol: number,
-  length: number,
-  source: number,
-  destination: number,
-  timeToLive = usualTimeToLive,
-): void => {
-  into.writeUInt16BE(0x4500, 0)
-  into.writeUInt16BE(length, 2)
-  // No identification, "don't fragment".
-  into.writeUInt32BE(0x0000_4000, 4)
-  into[8] = timeToLive
-  into[9] = protocol
-  into.writeUInt16BE(0, 10)
-  into.writeUInt32BE(source, 12)
-  into.writeUInt32BE(destination, 16)
-  into.writeUInt16BE(0xffff - fold(sum(into, 0, ipHeader)), 10)
-}
-
-const isIntact = (
-  bytes: Buffer,
-  start: number,
-  end: number,
-  protocol: number,
-  source: number,
-  destination: number,
-): boolean => transportChecksum(bytes, start, end, protocol, source, destination) === 0
-
-/** The checksum over the pseudo-header and everything from `start`; 0 if a correct checksum is already in place. */
-const transportChecksum = (
-  bytes: Buffer,
-  start: number,
-  end: number,
-  protocol: number,
-  source: number,
-  destination: number,
-): number => 0xffff - fold(sum(bytes, start, end) + source + destination + protocol + (end - start))
-
-/** Sum of the big-endian 16-bit words. It is below 2^32 for any packet, so one `fold` at the end is enough. */
-const sum = (bytes: Buffer, start: number, end: number): number => {
-  let total = 0
-  const even = end - ((end - start) & 1)
-  for (let at = start; at < even; at += 2) total += (bytes[at]! << 8) | bytes[at + 1]!
-  return even === end ? total : total + (bytes[even]! << 8)
-}
-
-/** Folds a sum to 16 bits (RFC 1071). Works for numbers up to 2^53, so whole addresses may be added. */
-const fold = (total: number): number => (total === 0 ? 0 : total % 0xffff || 0xffff)
+const isIntact = (bytes: Buffer, header: IpHeader): boolean => transportChecksum(bytes, header) === 0

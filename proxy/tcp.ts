@@ -5,6 +5,7 @@
  *
  * A side is plain data, so that a checkpoint can copy it. Sequence numbers are unsigned and wrap at 2^32.
  */
+import { isIpv6 } from '../linux/address.ts'
 import { flag, type Segment } from './packet.ts'
 import { type Lessons, learn, nothingLearned } from './segment-lengths.ts'
 
@@ -89,7 +90,7 @@ export const windowMax = 4 * 1024 * 1024
 const windowScale = 7
 const unscaledWindowMax = 0xffff
 /** For an MTU of 65,535. */
-const segmentLengthMax = 65_495
+const segmentLengthMaxOf = (address: number): number => (isIpv6(address) ? 65_475 : 65_495)
 const nothing = Buffer.alloc(0)
 const noArrival: SegmentArrival = { entered: 0 }
 
@@ -283,7 +284,7 @@ const fresh = (node: number, nodePort: number, peer: number, peerPort: number, n
     sendMax: first,
     sendWindow: 0,
     sendScale: 0,
-    segmentLengthMax,
+    segmentLengthMax: segmentLengthMaxOf(node),
     lessons: nothingLearned,
     finish: 'not asked',
     receiveNext: 0,
@@ -301,7 +302,7 @@ const terms = (syn: Segment) => ({
   sendWindow: syn.window,
   sendScale: Math.max(0, syn.scale),
   isScaled: syn.scale !== -1,
-  segmentLengthMax: Math.min(segmentLengthMax, syn.mss || 536),
+  segmentLengthMax: Math.min(segmentLengthMaxOf(syn.source), syn.mss || 536),
 })
 
 const reset = (side: Side): SegmentArrival => {
@@ -459,7 +460,7 @@ const transmit = (side: Side, wire: Wire, flags: number, sequence: number, paylo
       acknowledgement: flags & flag.ACK ? side.receiveNext : 0,
       flags,
       window: isSyn || !side.isScaled ? side.offered : side.offered >> windowScale,
-      mss: isSyn ? segmentLengthMax : 0,
+      mss: isSyn ? segmentLengthMaxOf(side.node) : 0,
       scale: isSyn && side.isScaled ? windowScale : -1,
       payload,
     }),

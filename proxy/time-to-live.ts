@@ -1,4 +1,5 @@
-import { encodeIcmpError, hasIntactHeader } from './packet.ts'
+import { hasIntactHeader } from './ip-header.ts'
+import { encodeIcmpError } from './packet.ts'
 
 const timeExceeded = 0x0b00 // type 11, code 0: in transit
 const ICMP = 1

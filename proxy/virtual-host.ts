@@ -40,7 +40,9 @@ export interface VirtualHost {
 
 /** The stream of a virtual host's connection; good for `undici` as the socket of its `connect`. */
 export class VirtualSocket extends Duplex implements Endpoint {
-  readonly side: Side
+  side: Side
+  /** Asks the node once more, in another way, if it refuses. */
+  askOtherwise: (() => Side) | undefined
   readonly remoteAddress: string
   readonly remotePort: number
   /** Where what is written now arrives in two parts. */
@@ -61,7 +63,8 @@ export class VirtualSocket extends Duplex implements Endpoint {
   arrive({ answer, data, end, entered }: SegmentArrival): void {
     if (entered > 0 && tcp.waiting(this.side) === 0) this.#entered()
     if (answer === 'accept') this.emit('connect')
-    if (answer === 'refuse') this.destroy(this.#error('connect', 'ECONNREFUSED'))
+    if (answer === 'refuse' && this.askOtherwise && !this.destroyed) this.#askAgain(this.askOtherwise)
+    else if (answer === 'refuse') this.destroy(this.#error('connect', 'ECONNREFUSED'))
     if (data !== undefined) this.#take(data)
     if (end === 'close') this.push(null)
     if (end === 'abort') this.lose()
@@ -109,6 +112,15 @@ export class VirtualSocket extends Duplex implements Endpoint {
     else if (this.side.state === 'open') tcp.finish(this.side, this.#wire)
     this.#entered()
     done(error)
+  }
+
+  /** What was written already goes the other way. */
+  #askAgain(ask: () => Side): void {
+    const { outgoing, finish } = this.side
+    this.side = ask()
+    this.askOtherwise = undefined
+    for (const bytes of outgoing) tcp.send(this.side, bytes, this.#wire)
+    if (finish === 'queued') tcp.finish(this.side, this.#wire)
   }
 
   #take(data: Buffer): void {

@@ -1,4 +1,4 @@
-import { formatAddress } from '../linux/address.ts'
+import { formatAddress, ipv6Of, isIpv6 } from '../linux/address.ts'
 import { endKey, freePort, type Host, type Hosts, shownPorts } from './hosts.ts'
 import type { PacketWriter } from './packet-writer.ts'
 import * as tcp from './tcp.ts'
@@ -44,7 +44,9 @@ export class VirtualHosts {
       address: formatAddress(address),
       connect: (to, port) => this.#connect(host, this.#hosts.getUp(to), port),
       streams: () =>
-        this.#all().flatMap(({ node, socket }) => (socket.side.peer === address ? [{ host: node.name, socket }] : [])),
+        this.#all().flatMap(({ node, socket }) =>
+          [address, ipv6Of(address)].includes(socket.side.peer) ? [{ host: node.name, socket }] : [],
+        ),
       sendUdp: (to, port, bytes, sourcePort = shownPorts.first) =>
         this.#writer.datagram(host, this.#hosts.getUp(to), { sourcePort, destinationPort: port, bytes }),
       onDatagram: listener => this.#listeners.set(name, listener),
@@ -75,13 +77,21 @@ export class VirtualHosts {
   #connect(virtual: Host, node: Host, port: number): VirtualSocket {
     const number = this.#numbers.next([virtual.name, node.name])
     const shownPort = freePort(virtual, node, port, number)
-    const ports = { node: node.address, nodePort: port, peer: virtual.address, peerPort: shownPort }
-    return this.#add(virtual, node, tcp.ask(ports, number, node))
+    const ports = { nodePort: port, peerPort: shownPort }
+    const addresses = { node: node.address, peer: virtual.address }
+    const socket = this.#add(virtual, node, tcp.ask({ ...ports, ...addresses }, number, node))
+    // As a program that knows both addresses would: a server may listen on IPv6 alone.
+    socket.askOtherwise = () => {
+      node.streams.delete(endKey(virtual, port, shownPort, false))
+      node.streams.set(endKey(virtual, port, shownPort, true), socket)
+      return tcp.ask({ ...ports, node: ipv6Of(node.address), peer: ipv6Of(virtual.address) }, number, node)
+    }
+    return socket
   }
 
   #add(virtual: Host, node: Host, side: tcp.Side): VirtualSocket {
     const socket = new VirtualSocket(side, node)
-    node.streams.set(endKey(virtual, side.nodePort, side.peerPort), socket)
+    node.streams.set(endKey(virtual, side.nodePort, side.peerPort, isIpv6(side.peer)), socket)
     return socket
   }
 

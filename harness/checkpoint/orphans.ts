@@ -1,4 +1,5 @@
-import { AF_INET, check, close, socket } from '../../linux/libc.ts'
+import { bytesOfAddress, isIpv6 } from '../../linux/address.ts'
+import { AF_INET, AF_INET6, check, close, socket } from '../../linux/libc.ts'
 import type { NetworkNamespace } from '../../linux/namespace.ts'
 import { addressOf, portOf, socketAddress, tcpEntries, tcpState } from '../../linux/tcp-table.ts'
 import type { Side } from '../../proxy/tcp.ts'
@@ -35,7 +36,7 @@ export const makeOrphans = (namespace: NetworkNamespace, sides: readonly Side[])
 }
 
 const makeOrphan = (side: Side): void => {
-  const fd = check('socket', socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))
+  const fd = check('socket', socket(familyOf(side.node), SOCK_STREAM | SOCK_CLOEXEC, 0))
   try {
     const [own, peer] = [address(side.node, side.nodePort), address(side.peer, side.peerPort)]
     connectSilently(fd, { own, peer, unread: Buffer.alloc(0) }, side)
@@ -44,8 +45,7 @@ const makeOrphan = (side: Side): void => {
   }
 }
 
-const address = (numeric: number, port: number): Buffer => {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(numeric)
-  return socketAddress(AF_INET, bytes, port)
-}
+const familyOf = (numeric: number): number => (isIpv6(numeric) ? AF_INET6 : AF_INET)
+
+const address = (numeric: number, port: number): Buffer =>
+  socketAddress(familyOf(numeric), bytesOfAddress(numeric), port)

@@ -127,8 +127,8 @@ const noteOf = ({ notes, execution }: Stage, touched: readonly Node[]): void => 
 }
 
 const notCarried: Record<NotCarried['what'], string> = {
-  broadcast: 'broadcast is not carried: no node received it',
-  multicast: 'multicast is not carried: no other node received it',
+  broadcast: 'no other node listened to a broadcast',
+  multicast: 'no other node had joined the group of a multicast, and listened',
   other: 'protocols other than TCP, UDP and that of ping are not carried: no node received it',
   urgent: 'urgent data (MSG_OOB) arrives as any other: no mark and no SIGURG tell of it',
 }

@@ -1,5 +1,6 @@
 import { Unfaithful, UsageError } from '../../checker/system/errors.ts'
 import type { Finding } from '../../checker/system/system.ts'
+import { parseAddress } from '../../linux/address.ts'
 import type { ConnectionNames } from '../../proxy/end.ts'
 import { Network, type NetworkMark, type Way } from '../../proxy/network.ts'
 import { Clients, type ClientsMark } from '../clients/clients.ts'
@@ -68,6 +69,7 @@ export class Stage {
   outside: VisitorListener | undefined
   /** Longest history, in states, that a property has read; that many past states are part of the fingerprint. Views refer to it. */
   readonly #asked = { past: 0 }
+  #known: ReadonlyMap<string, number> | undefined
   /** How each node was last seen. Most of many nodes do nothing in a step, and their views are used again. */
   readonly #seen = new WeakMap<
     Node,
@@ -93,6 +95,16 @@ export class Stage {
     this.execution = this.newExecution({ variant: 0, schedule: [] }, new Network())
   }
 
+  /** Of nodes, by name and alias in small letters. */
+  get #addresses(): ReadonlyMap<string, number> {
+    this.#known ??= new Map(
+      this.system.nodes.flatMap(({ name, aliases }, index) =>
+        [name, ...aliases].map(each => [each.toLowerCase(), parseAddress(this.nodes[index]!.address)] as const),
+      ),
+    )
+    return this.#known
+  }
+
   /** @param mark of a network to continue */
   newNetwork(mark?: NetworkMark): Network {
     const { system, timing } = this
@@ -101,7 +113,10 @@ export class Stage {
       roomOf: (way: Way, names: ConnectionNames) => this.execution.time!.roomOf(way, names),
     }
     return new Network(
-      { dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax, ...routers, ...room },
+      {
+        ...{ dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax },
+        ...{ addressOf: (name: string) => this.#addresses.get(name), ...routers, ...room },
+      },
       mark,
     )
   }

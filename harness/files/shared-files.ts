@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { MountPlan } from '../../linux/mounts.ts'
+import { resolverAddress } from '../../proxy/resolver.ts'
 import type { NodeLimits } from '../config/limits.ts'
 import { beginRandomFile } from '../hold/files/random-files.ts'
 import { ticksPerMillisecond } from '../hold/instructions/timestamp-counter.ts'
@@ -58,10 +59,11 @@ export interface NamedHost {
   readonly names: readonly string[]
 }
 
+/** @param hasResolver whether their network answers them which hosts there are */
 export const writeSharedFiles = (
   directory: string,
   nodes: readonly NamedHost[],
-  trustsOutside = false,
+  { trustsOutside = false, hasResolver = true } = {},
 ): SharedFiles => {
   const cpu = join(directory, 'cpu')
   mkdirSync(cpu, { recursive: true })
@@ -77,7 +79,7 @@ export const writeSharedFiles = (
     cpu,
     trust: trustsOutside ? writeTrust(join(directory, 'trust')) : undefined,
     hosts: write('hosts', `127.0.0.1 localhost\n${lines.join('')}`),
-    resolvConf: write('resolv.conf', ''),
+    resolvConf: write('resolv.conf', hasResolver ? `nameserver ${resolverAddress}\n` : ''),
     random: name => {
       const path = join(directory, `random-${encodeURIComponent(name)}`)
       if (!existsSync(path)) beginRandomFile(path, name)

@@ -69,7 +69,7 @@ export class NativeCluster {
     const directory = createRunDirectory()
     const nodes: NativeNode[] = []
     try {
-      const plans = plansOf(system, directory)
+      const plans = plansOf(system, directory, { hasResolver: false })
       const wired = planOf(
         plans.map(({ definition: { name }, address }) => ({ name, address })),
         wiring,

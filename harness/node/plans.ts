@@ -10,13 +10,19 @@ import type { NodePlan } from './runtime.ts'
  * @param directory for everything that nodes are given and write
  *
  * @param isPaced whether their own doing takes time
+ *
+ * @param hasResolver whether their network answers them which hosts there are
  */
-export const plansOf = ({ nodes, trustsOutside }: ResolvedSystem, directory: string, isPaced = false): NodePlan[] => {
+export const plansOf = (
+  { nodes, trustsOutside }: ResolvedSystem,
+  directory: string,
+  { isPaced = false, hasResolver = true } = {},
+): NodePlan[] => {
   const addresses = Object.fromEntries(nodes.map(({ name }, index) => [name, addressOf(index)]))
   const files = writeSharedFiles(
     directory,
     nodes.map(({ name, aliases }) => ({ address: addresses[name]!, names: [name, ...aliases] })),
-    trustsOutside,
+    { trustsOutside, hasResolver },
   )
   return nodes.map(definition => ({
     definition: withAddresses(definition, addresses),

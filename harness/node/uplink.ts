@@ -51,6 +51,7 @@ export class Uplink {
         this.#packets += 1
         link.write(packet, length)
       },
+      hears: (destination, port) => link.hears?.(destination, port) === true,
       close: () => link.close(),
     }
   }

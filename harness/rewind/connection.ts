@@ -18,6 +18,8 @@ import {
   congestionWindowOf,
   readSettings,
   type SocketSettings,
+  setNumber,
+  socketOption,
   takeError,
   tcpStateOf,
   useOf,
@@ -141,6 +143,10 @@ export class MarkedConnection {
   #connect(own: number, isConnected: boolean, say: (segment: Segment) => void): void {
     if (isConnected) disconnectSilently(own)
     takeError(own)
+    // It can be set only before the socket has an address.
+    const { level, name } = socketOption.onlyIpv6
+    const isAlone = this.#settings.numbers.some(([each, value]) => each.level === level && each.name === name && value)
+    if (isAlone && !isConnected) setNumber(own, socketOption.onlyIpv6, 1)
     // What a kept socket has learned since would not show behind limits that were set.
     const limits = isConnected && !this.#farEnd.hasTaught ? undefined : this.#limits
     this.#farEnd.connect(own, { own: this.#own, peer: this.#peer, unread: this.#unread, limits }, say)

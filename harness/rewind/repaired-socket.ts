@@ -1,8 +1,9 @@
-import { check, errno, lastErrno, libc, recv, SystemError, send, setsockopt } from '../../linux/libc.ts'
+import { AF_INET6, check, errno, lastErrno, libc, recv, SystemError, send, setsockopt } from '../../linux/libc.ts'
 import { getBytes, getNumber } from '../../linux/socket-option.ts'
 import type { Segment } from '../../proxy/packet.ts'
 import { lessonsAgain } from '../../proxy/segment-lengths.ts'
 import { filler, type Side } from '../../proxy/tcp.ts'
+import { nameOf } from './socket-address.ts'
 import { setNumber, setWindowLimits, socketOption, type Terms, termsOf, type WindowLimits } from './socket-options.ts'
 
 const bind = libc.func('int bind(int fd, void *address, unsigned int length)')
@@ -13,6 +14,7 @@ const fcntl = libc.func('int fcntl(int fd, int command, int argument)')
 const [F_GETFL, F_SETFL] = [3, 4]
 const O_NONBLOCK = 0o4000
 const [IPPROTO_IP, IP_OPTIONS] = [0, 4]
+const [IPPROTO_IPV6, IPV6_RTHDR] = [41, 57]
 const IPPROTO_TCP = 6
 /**
  * Options of IPPROTO_TCP (linux/tcp.h). A socket in repair mode is told what it would otherwise learn from its peer.
@@ -121,6 +123,7 @@ const agree = (fd: number, { segment, scales, isSelective }: Terms): void => {
  */
 const computeSegmentAgain = (fd: number): void => {
   check('setsockopt', setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nobody, 0))
+  if (nameOf(fd).readUInt16LE() === AF_INET6) check('setsockopt', setsockopt(fd, IPPROTO_IPV6, IPV6_RTHDR, nobody, 0))
 }
 
 /** What one end of a connection within a kernel has been told. */

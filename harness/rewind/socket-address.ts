@@ -1,3 +1,4 @@
+import { addressIn } from '../../linux/address.ts'
 import { check, libc } from '../../linux/libc.ts'
 
 const getSocketName = libc.func('int getsockname(int fd, void *address, void *length)')
@@ -22,8 +23,9 @@ export const peerOf = (fd: number): Buffer => {
 /** The port in a struct sockaddr. */
 export const portOfName = (name: Buffer): number => name.readUInt16BE(2)
 
-/** The IPv4 address in a struct sockaddr, which may be mapped into IPv6. */
-export const internetAddressOf = (name: Buffer): number => name.readUInt32BE(name.length === 16 ? 4 : 20)
+/** The address in a struct sockaddr. */
+export const internetAddressOf = (name: Buffer): number =>
+  addressIn(name.length === 16 ? name.subarray(4, 8) : name.subarray(8, 24))
 
 /** The network 127.0.0.0/8. */
 const loopback = 127
@@ -31,7 +33,7 @@ const loopback = 127
 /** Whether a socket of this name and its peer are in the same kernel. */
 export const isToItself = (own: Buffer, peer: Buffer): boolean => {
   const address = internetAddressOf(peer)
-  return address >>> 24 === loopback || address === internetAddressOf(own)
+  return Math.floor(address / 2 ** 24) === loopback || address === internetAddressOf(own)
 }
 
 const room = () => ({ name: Buffer.alloc(lengthMax), length: Buffer.from(Uint32Array.of(lengthMax).buffer) })

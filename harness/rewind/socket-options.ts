@@ -8,6 +8,8 @@ const IPPROTO_IP = 0
 
 const option = (level: number, name: number): SocketOption => ({ level, name })
 
+const IPPROTO_IPV6 = 41
+
 export const socketOption = {
   reuseAddress: option(SOL_SOCKET, 2),
   type: socketType,
@@ -15,6 +17,7 @@ export const socketOption = {
   keepAlive: option(SOL_SOCKET, 9),
   accepts: option(SOL_SOCKET, 30),
   domain: option(SOL_SOCKET, 39),
+  onlyIpv6: option(IPPROTO_IPV6, 26),
   noDelay: option(IPPROTO_TCP, 1),
   keepIdle: option(IPPROTO_TCP, 4),
   keepInterval: option(IPPROTO_TCP, 5),
@@ -50,8 +53,6 @@ export const waitingOf = (fd: number): number => tcpInfo(fd, waitingOffset)
 
 const tcpInfo = (fd: number, offset: number): number =>
   getBytes(fd, IPPROTO_TCP, TCP_INFO, offset + 4).readUInt32LE(offset)
-
-const IPPROTO_IPV6 = 41
 
 /** Integer options that programs set, by level. They are compared and not restored. */
 const compared: Readonly<Record<number, Readonly<Record<number, string>>>> = {

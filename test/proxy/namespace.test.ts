@@ -15,10 +15,12 @@ test('a namespace has lo and its own way out, and a first packet is 28 bytes of 
   try {
     const show = (...args: string[]) =>
       namespace.run(() => execFileSync('ip', args, { encoding: 'utf8' })).replace(/\s+$/gm, '')
+    const hasSix = existsSync('/proc/net/if_inet6')
     const addresses = [
       'inet 127.0.0.1/8',
-      ...(existsSync('/proc/net/if_inet6') ? ['inet6 ::1/128'] : []),
+      ...(hasSix ? ['inet6 ::1/128'] : []),
       'inet 10.1.2.3/32',
+      ...(hasSix ? ['inet6 fd77::a01:203/128'] : []),
     ]
     expect(show('-o', 'addr', 'show').match(/inet6? \S+/g)).toEqual(addresses)
     expect(show('route')).toBe('default dev eth0 proto static scope link rto_min lock 60s quickack 1')

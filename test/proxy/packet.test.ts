@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { addressIn, bytesOfAddress, formatAddress, ipv6Of } from '../../linux/address.ts'
 import {
   type Datagram,
   decode,
@@ -9,33 +10,52 @@ import {
   type Segment,
 } from '../../proxy/packet.ts'
 
-const address = fc.integer({ min: 0, max: 0xffff_ffff })
+const number = fc.integer({ min: 0, max: 0xffff_ffff })
+/** Both of IPv4, or both of IPv6. */
+const addresses = fc
+  .tuple(fc.boolean(), number, number)
+  .map(([isSix, source, destination]) =>
+    isSix ? { source: ipv6Of(source), destination: ipv6Of(destination) } : { source, destination },
+  )
 const port = fc.integer({ min: 0, max: 0xffff })
 const payload = fc.uint8Array({ maxLength: 300 }).map(bytes => Buffer.from(bytes))
-const datagrams: fc.Arbitrary<Datagram> = fc.record({
-  kind: fc.constant('udp' as const),
-  source: address,
-  destination: address,
-  sourcePort: port,
-  destinationPort: port,
-  payload,
-})
+const datagrams: fc.Arbitrary<Datagram> = fc
+  .tuple(addresses, fc.record({ sourcePort: port, destinationPort: port, payload }))
+  .map(([ends, rest]) => ({ kind: 'udp', ...ends, ...rest }))
 const segments: fc.Arbitrary<Segment> = fc.boolean().chain(isSyn =>
-  fc.record({
-    kind: fc.constant('tcp' as const),
-    source: address,
-    destination: address,
-    sourcePort: port,
-    destinationPort: port,
-    sequence: address,
-    acknowledgement: address,
-    flags: fc.integer({ min: 0, max: 31 }).map(flags => (isSyn ? flags | 2 : flags & ~2)),
-    window: port,
-    mss: isSyn ? port : fc.constant(0),
-    scale: isSyn ? fc.integer({ min: -1, max: 14 }) : fc.constant(-1),
-    payload,
-  }),
+  fc
+    .tuple(
+      addresses,
+      fc.record({
+        sourcePort: port,
+        destinationPort: port,
+        sequence: number,
+        acknowledgement: number,
+        flags: fc.integer({ min: 0, max: 31 }).map(flags => (isSyn ? flags | 2 : flags & ~2)),
+        window: port,
+        mss: isSyn ? port : fc.constant(0),
+        scale: isSyn ? fc.integer({ min: -1, max: 14 }) : fc.constant(-1),
+        payload,
+      }),
+    )
+    .map(([ends, rest]) => ({ kind: 'tcp', ...ends, ...rest })),
 )
+
+test('an address is read as it was written, of either family', () => {
+  fc.assert(
+    fc.property(number, address => {
+      for (const each of [address, ipv6Of(address)]) expect(addressIn(bytesOfAddress(each))).toBe(each)
+    }),
+  )
+  expect(formatAddress(ipv6Of(0x0a4d_0002))).toBe('fd77::a4d:2')
+})
+
+/** Nothing protects the header of IPv6 but for its addresses, nor the version, so a bit of what follows is flipped. */
+const flip = (bytes: Buffer, length: number, position: number) => {
+  const first = bytes[0]! >> 4 === 6 ? 40 : 1
+  const bit = position % ((length - first) * 8)
+  bytes[first + (bit >> 3)]! ^= 1 << (bit & 7)
+}
 
 test('a datagram is decoded as it was encoded, and a flipped bit never goes unnoticed', () => {
   fc.assert(
@@ -43,8 +63,7 @@ test('a datagram is decoded as it was encoded, and a flipped bit never goes unno
       const bytes = Buffer.alloc(1000)
       const length = encodeDatagram(bytes, datagram)
       expect(decode(bytes, length)).toEqual(datagram)
-      const bit = position % (length * 8)
-      bytes[bit >> 3]! ^= 1 << (bit & 7)
+      flip(bytes, length, position)
       expect(decode(bytes, length)).not.toEqual(datagram)
     }),
   )
@@ -56,8 +75,7 @@ test('a segment is decoded as it was encoded, and a flipped bit makes it corrupt
       const bytes = Buffer.alloc(1000)
       const length = encodeSegment(bytes, segment)
       expect(decode(bytes, length)).toEqual(segment)
-      const bit = position % (length * 8)
-      bytes[bit >> 3]! ^= 1 << (bit & 7)
+      flip(bytes, length, position)
       expect(decode(bytes, length)).toEqual({ kind: 'corrupt' })
     }),
   )
@@ -66,7 +84,7 @@ test('a segment is decoded as it was encoded, and a flipped bit makes it corrupt
 test('any bytes are decoded to something, never an exception', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 80 }), fc.nat(80), (bytes, length) => {
-      expect(['tcp', 'udp', 'other', 'corrupt']).toContain(
+      expect(['tcp', 'udp', 'unreachable', 'echo', 'echo-reply', 'other', 'corrupt']).toContain(
         decode(Buffer.from(bytes), Math.min(length, bytes.length)).kind,
       )
     }),

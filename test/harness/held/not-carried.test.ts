@@ -5,7 +5,7 @@ import { heldOutput, runOn } from './program.ts'
 const python = (body: string) =>
   ['python3', '-c', `import socket, struct, time\ntime.sleep(1)\n${body}\nwhile True: time.sleep(3600)`] as const
 
-test('broadcast, multicast and other protocols are said, once for each; within the node multicast is heard', async () => {
+test('broadcast and multicast that nobody listens to and other protocols are said, once for each; within the node multicast is heard', async () => {
   const { lines, notes } = await heldOutput(
     python(`
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -20,9 +20,9 @@ for i in range(2): s.sendto(b'to all', ('255.255.255.255', 7000))`),
   )
   expect(lines).toEqual(["b'to a group'"])
   expect(notes).toEqual([
-    'n: multicast is not carried: no other node received it',
+    'n: no other node had joined the group of a multicast, and listened',
     'n: protocols other than TCP, UDP and that of ping are not carried: no node received it',
-    'n: broadcast is not carried: no node received it',
+    'n: no other node listened to a broadcast',
   ])
 })
 
