@@ -164,10 +164,11 @@ export class Netlink {
     ])
   }
 
-  /** The same for IPv6. */
-  addDefaultRoute6(index: number, retransmitAfterMs: number): void {
-    this.#request('add the default route', RTM_NEWROUTE, NLM_F_CREATE_EXCL, [
-      routeInfo(0, AF_INET6),
+  /** Routes the IPv6 addresses of hosts to the interface, in the same way. No others can be reached. */
+  addRoute6(index: number, address: number, retransmitAfterMs: number): void {
+    this.#request('add a route', RTM_NEWROUTE, NLM_F_CREATE_EXCL, [
+      routeInfo(96, AF_INET6),
+      attribute(RTA_DST, bytesOfAddress(address)),
       attribute(RTA_OIF, uint32(index)),
       attribute(RTA_METRICS, patientMetrics(retransmitAfterMs)),
     ])

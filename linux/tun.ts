@@ -109,7 +109,7 @@ const configure = (address: number, { mtu, queueLength, retransmitAfterMs }: Dev
     netlink.addAddress(index, address)
     netlink.addDefaultRoute(index, retransmitAfterMs)
     if (retransmitAfterMs === undefined) return
-    if (netlink.addAddress6(index, ipv6Of(address))) netlink.addDefaultRoute6(index, retransmitAfterMs)
+    if (netlink.addAddress6(index, ipv6Of(address))) netlink.addRoute6(index, ipv6Of(0), retransmitAfterMs)
     netlink.acknowledgeAtOnce(index, address, 32)
     const loopback = netlink.indexOf('lo')
     netlink.acknowledgeAtOnce(loopback, localhost, 32)

@@ -31,7 +31,11 @@ export const interrupted = (random: Random, weights: Weights): Chooser => {
   const go = straight(random, weights)
   let wanted: Wanted | undefined
   let timers: number | undefined
+  let isAtOnce = false
   return enabled => {
+    const together = isAtOnce ? enabled.filter(areClients) : []
+    isAtOnce = false
+    if (together.length > 0) return random.pick(together)
     const isPaused = enabled.some(({ kind }) => kind === 'resume')
     timers = isPaused ? (timers ?? random.pick(timersOfOthers)) : undefined
     const possible = isPaused ? [] : enabled.filter(isInterruption)
@@ -39,6 +43,7 @@ export const interrupted = (random: Random, weights: Weights): Chooser => {
     const now = possible.filter(choice => isWanted(choice, wanted!))
     if (now.length > 0 && wanted!.steps <= 0) {
       const choice = random.pick(now)
+      isAtOnce = choice.kind === 'preempt' && random.below(4) > 0
       wanted = choice.kind === 'disk' && random.below(4) > 0 ? afterDisk(choice, possible) : undefined
       return choice
     }
@@ -52,6 +57,9 @@ export const interrupted = (random: Random, weights: Weights): Chooser => {
 
 /** What these show is often in the first step. */
 const soon: ReadonlySet<ChoiceKind> = new Set(['split', 'preempt', 'disk', 'calls'])
+
+/** Calls that begin at once: threads that give way show most if there is something to give way to. */
+const areClients = ({ joins }: Choice): boolean => joins !== undefined && joins.every(({ kind }) => kind === 'client')
 
 /** What interrupts which node, after so many of its steps. */
 interface Wanted {

@@ -32,7 +32,7 @@ export const numbersApart = (text: string): Pick<About, 'subject' | 'numbers'> =
 
 /**
  * The parts of a label: `n1→n2 #3 vote term=4`, `drop n1→n2 #3 vote term=4`, `divide n1→n2 #3 SET x | GET x`, `split n1→n2 #3 SET x at 1`, `reset n1→n2 connection 1 :80`, `n1 timer
- * +250ms`, `overlap n1→n2 #3 vote & n2 timer +250ms`. Any other label begins with its kind.
+ * +250ms`, `overlap n1→n2 #3 vote & n2 timer +250ms`, `overlap client a & client b`. Any other label begins with its kind.
  */
 export const readLabel = (label: string): Described =>
   overlapIn(label) ?? timerIn(label) ?? messageIn(label) ?? connectionIn(label) ?? otherIn(label)
@@ -40,10 +40,15 @@ export const readLabel = (label: string): Described =>
 /** A message may contain ` & ` itself, so it separates two inputs only if another input follows. */
 const betweenInputs = / & (?=\S+→\S+ #\d|\S+ timer(?: \+|$))/
 
+/** Calls of two clients that begin at once. */
+const ofClients = /^client \S+ & client \S+$/
+
+const joinedIn = (joined: string): readonly string[] => joined.split(ofClients.test(joined) ? ' & ' : betweenInputs)
+
 const overlapIn = (label: string): Described | undefined => {
   const joined = /^overlap (.*)$/s.exec(label)?.[1]
   if (joined === undefined) return undefined
-  const joins = joined.split(betweenInputs).map(readLabel)
+  const joins = joinedIn(joined).map(readLabel)
   return {
     kind: 'overlap',
     ...(joins[0]?.node !== undefined && { node: joins[0].node }),
@@ -91,7 +96,7 @@ export const inputsIn = (label: string): readonly string[] => {
   const { kind } = readLabel(label)
   if (kind === 'deliver' || kind === 'timer') return [label]
   if (kind === 'drop') return [label.slice('drop '.length)]
-  return kind === 'overlap' ? label.slice('overlap '.length).split(betweenInputs) : []
+  return kind === 'overlap' ? joinedIn(label.slice('overlap '.length)) : []
 }
 
 /** The client whose call a choice begins. */

@@ -30,6 +30,7 @@ const concerned = ({ nodes, execution: { clients } }: Stage, action: Action): re
 export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
   stage.execution.spend(choice)
   stage.tellTime(concerned(stage, action))
+  stage.runner.feedsFirst = action.do === 'client' && action.other !== undefined
   return (carriedOut[action.do] as (stage: Stage, action: Action, choice: Choice) => Done)(stage, action, choice)
 }
 
@@ -44,8 +45,9 @@ const carriedOut: {
     delays.continueAs(message, rest)
     return enter(stage, stage.node(node), [{ deliver: first }], choice)
   },
-  client: ({ nodes, execution }, { client, splitsAt }) => {
+  client: ({ nodes, execution }, { client, splitsAt, other }) => {
     execution.clients.call(client, execution.stepIndex, splitsAt)
+    if (other !== undefined) execution.clients.call(other, execution.stepIndex)
     return { findings: [], touched: nodes }
   },
   drop: (stage, { message }) => withoutNode(stage, ({ network }) => network.messages.drop(message)),

@@ -41,6 +41,8 @@ export class Runner {
   #unsettled: readonly HeldNode[] = []
   /** What lasts for much longer than until this time, by `performance.now()`, ends with `BudgetSpent`. */
   deadline = Number.POSITIVE_INFINITY
+  /** Whether what waits to enter a node does so before its threads go on that gave way. */
+  feedsFirst = false
 
   /** @param cpu by default the one on which this thread now runs */
   constructor(cpu: number = schedGetcpu()) {
@@ -129,7 +131,7 @@ export class Runner {
         this.stopUnsettled()
         throw new BudgetSpent('time')
       }
-      const ran = this.#letRun()
+      const ran = this.#feedsNow(network, nodes) || this.#letRun()
       if (!this.#pump(network, names)) {
         if (this.tracer.stopped.keepsAny || !this.#quiescence.reached(nodes, ran)) {
           if (!ran && !this.tracer.stopped.keepsAny) this.#turns.rest()
@@ -155,6 +157,17 @@ export class Runner {
     this.tracer.spinners.restoreRanks()
     this.#turns.beCourteous()
     return limit.exceeded()
+  }
+
+  /** Gives these nodes what they wait for but for threads that gave way. Returns whether anything happened. */
+  #feedsNow(network: Network, nodes: readonly HeldNode[]): boolean {
+    if (!this.feedsFirst || !this.tracer.stopped.keepsLast) return false
+    if (this.#turns.yield()) return true
+    const names = nodes.map(({ name }) => name)
+    if (this.#pump(network, names)) return true
+    if (!network.kernels.feed(names)) return false
+    for (const node of nodes) node.arrivals += 1
+    return true
   }
 
   /** Ends a node that exceeds its limits; returns whether there was one. */

@@ -69,12 +69,11 @@ const meetingsIn = ({ schedule = [] }: Told): Cause[] =>
     if (kind !== 'overlap') return []
     const parts = label.slice('overlap '.length).split(' & ')
     const inputs = parts.length === joins.length ? parts.map(inputSaid).join(' and ') : shown(label)
-    return [
-      {
-        step: place + 1,
-        said: `${inputs} enter ${node} together, before it has dealt with either (step ${place + 1})`,
-      },
-    ]
+    const said =
+      node === undefined
+        ? `${inputs} begin at once, and each may be answered in the middle of the other`
+        : `${inputs} enter ${node} together, before it has dealt with either`
+    return [{ step: place + 1, said: `${said} (step ${place + 1})` }]
   })
 
 const overtakingSaid = ({ step, label, overtaken, since, delivered }: Overtaking): Cause => {

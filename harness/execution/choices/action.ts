@@ -15,8 +15,8 @@ export type Input = { readonly deliver: Message } | { readonly timer: Node }
 /** The effect of a choice on the cluster. */
 export type Action =
   | { readonly do: 'inputs'; readonly node: string; readonly inputs: readonly Input[] }
-  /** What it sends arrives in two parts at such a place, if there is one. */
-  | { readonly do: 'client'; readonly client: string; readonly splitsAt?: Place }
+  /** What it sends arrives in two parts at such a place, if there is one. With another one, the calls of both begin at once. */
+  | { readonly do: 'client'; readonly client: string; readonly splitsAt?: Place; readonly other?: string }
   | { readonly do: 'drop' | 'duplicate'; readonly message: Message }
   /** The beginning of a message enters the node; the rest stays in flight. */
   | { readonly do: 'divide'; readonly node: string; readonly message: Message; readonly at: Division }

@@ -9,7 +9,7 @@ import { befalls, left, type Moment } from './moment.ts'
 import { faultsOf, faultsOfNodes } from './node-faults.ts'
 import { commandRoleOf, partitionsAmong } from './partitions.ts'
 import { deadlineOf, timer, timers } from './timers.ts'
-import { divisions, mayOverlap, overlapOptions, splits } from './together.ts'
+import { type ClientOption, clientsAtOnce, divisions, mayOverlap, overlapOptions, splits } from './together.ts'
 
 /**
  * In a healthy network only one thing can happen next: a fault ends, or the message that has waited longest arrives, or, if
@@ -40,9 +40,11 @@ const mayBeHealthy = ({ system, time }: Moment): boolean =>
 export const optionsOf = (moment: Moment): Option[] => {
   if (moment.healthy) return healthyOptions(moment, moment.healthy)
   const inputs = inputOptions(moment)
-  return clientOptions(moment).concat(
+  return ([] as Option[]).concat(
+    clientOptions(moment),
     inputs,
     left(moment, 'overlap') ? overlapOptions(inputs.filter(input => mayOverlap(moment, input))) : [],
+    left(moment, 'overlap') ? clientsAtOnce(moment, clientOptions(moment)) : [],
     left(moment, 'divide') ? moment.deliverable.flatMap(message => divisions(moment.network, message)) : [],
     splits(moment),
     messageFaults(moment),
@@ -59,10 +61,13 @@ export const optionsOf = (moment: Moment): Option[] => {
 }
 
 /** Each client counts as a place of its own, like a node, so several may begin at once. */
-const clientOptions = ({ system, calls }: Moment) =>
+const clientOptions = ({ system, calls }: Moment): ClientOption[] =>
   system.clients
     .filter(({ name }) => (calls.get(name) ?? 0) > 0)
-    .map(({ name }) => option('client', `client ${name}`, `client ${name}`, { do: 'client', client: name }))
+    .map(({ name }) => {
+      const action = { do: 'client', client: name } as const
+      return { ...option('client', `client ${name}`, `client ${name}`, action), action }
+    })
 
 const inputOptions = (moment: Moment): InputOption[] => {
   const isLocal = !moment.isCalling

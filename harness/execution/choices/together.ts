@@ -3,7 +3,7 @@ import { bordersIn, places } from '../../../proxy/borders.ts'
 import type { Message } from '../../../proxy/message.ts'
 import type { Network } from '../../../proxy/network.ts'
 import { aboutMessage } from './about-message.ts'
-import { type Option, option } from './action.ts'
+import { type Action, type Option, option } from './action.ts'
 import { delivery, type InputOption } from './deliveries.ts'
 import { befalls, left, type Moment } from './moment.ts'
 
@@ -26,6 +26,23 @@ const overlap = (first: InputOption, second: InputOption): Option => {
   return {
     choice: { kind: 'overlap', node, label, subject: '', numbers: [], joins },
     action: { do: 'inputs', node, inputs: [...first.action.inputs, ...second.action.inputs] },
+  }
+}
+
+export type ClientOption = Option & { readonly action: Extract<Action, { do: 'client' }> }
+
+/** Calls of two clients that begin at once: where threads may give way, one may be answered in the middle of the other. */
+export const clientsAtOnce = ({ system, time }: Moment, options: readonly ClientOption[]): Option[] => {
+  if (time || !(system.faults.preempt > 0)) return []
+  return options.flatMap((first, index) => options.slice(index + 1).map(second => bothBegin(first, second)))
+}
+
+const bothBegin = (first: ClientOption, second: ClientOption): Option => {
+  const joins = [first.choice, second.choice]
+  const label = `overlap ${labelsOf(joins).join(' & ')}`
+  return {
+    choice: { kind: 'overlap', node: first.choice.node, label, subject: '', numbers: [], joins },
+    action: { ...first.action, other: second.action.client },
   }
 }
 

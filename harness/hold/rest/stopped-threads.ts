@@ -89,6 +89,11 @@ export class StoppedThreads {
     return this.#ready.length > 0
   }
 
+  /** Whether all those that could go on have given way, so that all others wait. */
+  get keepsLast(): boolean {
+    return this.#ready.length > 0 && this.#ready.every(({ rank }) => rank < 0)
+  }
+
   /** Of nodes whose threads may give way, only the thread with the highest rank goes on; of several, the first. */
   #takeNext(): HeldThread[] {
     const ready = this.#ready

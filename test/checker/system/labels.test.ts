@@ -41,6 +41,14 @@ describe('a label', () => {
     )
   })
 
+  it('of two calls that begin at once has both', () => {
+    expect(inputsIn('overlap client ann & client bob')).toEqual(['client ann', 'client bob'])
+    expect(readLabel('overlap client ann & client bob').joins).toEqual([
+      readLabel('client ann'),
+      readLabel('client bob'),
+    ])
+  })
+
   it.each<[string, ChoiceKind | undefined]>([
     ['drop n1→n2 #3 vote', 'drop'],
     ['duplicate n1→n2 #3 vote', 'duplicate'],
