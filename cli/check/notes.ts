@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { counted, shownList } from '../../checker/system/brief.ts'
-import { callerIn } from '../../checker/system/labels.ts'
+import { callerIn, inputsIn } from '../../checker/system/labels.ts'
 import type { Property } from '../../checker/system/property.ts'
 import { inSeconds } from '../../checker/system/show.ts'
 import { propertySight, subjectsOf } from '../../checker/system/subjects.ts'
@@ -145,7 +145,8 @@ export const aboutCallsLeft = (
   { kind, criticalTransition, schedule }: Pick<Verdict, 'kind' | 'criticalTransition' | 'schedule'>,
 ): string[] => {
   if (kind !== 'liveness' || criticalTransition === null || clients.length === 0) return []
-  const made = (client: string) => schedule.filter(label => callerIn(label) === client).length
+  const made = (client: string) =>
+    schedule.flatMap(label => [label, ...inputsIn(label)]).filter(label => callerIn(label) === client).length
   if (clients.some(({ name, times, until }) => until !== undefined || made(name) < times)) return []
   return [
     `no client had a call left after step ${criticalTransition.step}, so a recovery that takes one could not be seen: \`times\` of a client gives it more calls`,
