@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { manners, plain, type Value } from '../../checker/happening/happenings.ts'
-import { type StrikeKind, strikeIn, strikesExpected } from '../../checker/happening/strikes.ts'
 import type { LinkChange } from '../../harness/timed/links.ts'
 import type { Happening, WaySetting } from '../../harness/timed/timing.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import { jumpMsMax } from '../../topologies/formats/units.ts'
 import { expectedOnly, pipeShape, probability } from '../../topologies/pipe-shape.ts'
+import { strikeShape } from '../../topologies/strike-shape.ts'
 
 const name = z.string().min(1)
 const { delayMs, ...shape } = pipeShape(expectedOnly)
@@ -41,17 +41,12 @@ export const linkChange: z.ZodType<LinkChange> = z.strictObject(link)
 /** A program to run in a node. */
 export const execSchema = z.strictObject({ node: name, command: z.array(z.string()).min(1) })
 
-const strike = (kind: StrikeKind) =>
-  z.string().refine(said => strikeIn[kind](said) !== undefined, { error: `expected ${strikesExpected[kind]}` })
-
 const values = {
   node: name,
   manner: z.enum(manners),
   jump: z.number().min(-jumpMsMax).max(jumpMsMax),
   groups: z.array(z.array(name).min(1)).min(1),
-  disk: strike('disk'),
-  preempt: strike('preempt'),
-  calls: strike('calls'),
+  ...strikeShape(z.string()),
 } satisfies Record<Value, z.ZodType>
 
 /** Actions that a running system accepts. */

@@ -7,6 +7,7 @@ import type { Cluster } from '../../harness/cluster.ts'
 import { type GlobalState, resolveSystem } from '../../harness/config/config.ts'
 import { endWithParent } from '../../harness/hold/turns/interruption.ts'
 import { type Outcome, type PredictionCounts, Predictor } from '../../harness/steering/predictor.ts'
+import { Rounds } from '../../harness/steering/rounds.ts'
 import type { TimedHappening, Timing } from '../../harness/timed/timing.ts'
 import { exitCode, explainError } from '../command/exit-code.ts'
 import { loadConfig } from '../config/load-config.ts'
@@ -83,7 +84,7 @@ const follow = async (order: FollowerOrder, steps: Steps): Promise<void> => {
     const answer = (more: Partial<FollowerAnswer> = {}) =>
       send({ atMs: atMsOf(cluster), counts: predictor.counts, ...more })
     await executor.reset()
-    let nextMs = everyMs
+    const rounds = new Rounds(everyMs, true)
     const timesMs: number[] = []
     let saidMs = performance.now()
     for await (const step of steps) {
@@ -91,9 +92,8 @@ const follow = async (order: FollowerOrder, steps: Steps): Promise<void> => {
       if (executor.broken) return
       timesMs.push(step.atMs)
       const isUpToDate = steps.latestMs - step.atMs <= upToDateMs
-      const isDue = isUpToDate && step.atMs >= nextMs && (step.atMs >= nextMs + everyMs || !cluster.running.isInCall)
-      if (isDue) {
-        while (nextMs <= step.atMs) nextMs += everyMs
+      if (isUpToDate && rounds.isDue(step.atMs, () => cluster.running.isInCall)) {
+        rounds.begin(step.atMs)
         const outcome = await predictor.look(executor.mark(), { requested: cluster.running.time!.requested, timesMs })
         await answer({ round: { step: executor.schedule.length, atMs: step.atMs, outcome } })
       } else {

@@ -14,6 +14,7 @@ import { ImmediateCheck, type ImmediateCheckListener, type ImmediateCheckOptions
 import { LiveExecution, type Reader } from '../steering/live-execution.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
 import { Repeated } from '../steering/repeated.ts'
+import { Rounds } from '../steering/rounds.ts'
 import { type OnSteered, Steering } from '../steering/steering.ts'
 import { Measurements } from '../timed/measurements.ts'
 import type { Happening, Pace, RunSoFar } from '../timed/timing.ts'
@@ -74,7 +75,7 @@ export class TimedRun implements Run {
   #steering: SteeringCounts | undefined
   readonly #repeated = new Repeated()
   #nextLookMs: number
-  #nextSearchMs: number
+  readonly #rounds: Rounds | undefined
   /** The step from which it was last searched. */
   #searched = -1
   #begun = performance.now()
@@ -84,7 +85,8 @@ export class TimedRun implements Run {
     this.#cluster = cluster
     this.#options = options
     this.#nextLookMs = options.lookEveryMs
-    this.#nextSearchMs = options.besides?.everyMs ?? Number.POSITIVE_INFINITY
+    const { besides } = options
+    this.#rounds = besides && new Rounds(besides.everyMs, besides.waitsForCalls ?? false)
     this.measurements = new Measurements(system, options.joined)
     this.#log = new RunLog(system, this.measurements)
     this.#requests = new Requests(cluster, options.pace)
@@ -289,11 +291,10 @@ export class TimedRun implements Run {
   /** Searches from the present state, once for each state. The run stands still meanwhile and is not affected. */
   async #searchUntil(atMs: number): Promise<void> {
     const { besides } = this.#options
-    if (besides === undefined || this.#nextSearchMs > atMs) return
-    const waitsMs = besides.waitsForCalls && this.#cluster.running.isInCall ? besides.everyMs : 0
-    if (this.#nextSearchMs + waitsMs > atMs) return
-    const searchedMs = Math.max(this.#nextSearchMs, this.elapsedMs)
-    while (this.#nextSearchMs <= atMs) this.#nextSearchMs += besides.everyMs
+    const rounds = this.#rounds
+    if (besides === undefined || !rounds?.isDue(atMs, () => this.#cluster.running.isInCall)) return
+    const searchedMs = Math.max(rounds.nextMs, this.elapsedMs)
+    rounds.begin(atMs)
     const isOver = this.violation !== undefined && !besides.goesOn
     if (isOver || this.#searched === this.steps) return
     this.#searched = this.steps

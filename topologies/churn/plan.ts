@@ -8,11 +8,11 @@ import {
   type Scripted,
   type Value,
 } from '../../checker/happening/happenings.ts'
-import { type StrikeKind, strikeIn, strikesExpected } from '../../checker/happening/strikes.ts'
 import { firstProblems, inWords, TopologyError } from '../error.ts'
 import { parseJson } from '../formats/json.ts'
 import { jumpMsMax } from '../formats/units.ts'
 import { checkBy, expected, fields, milliseconds, text } from '../schema.ts'
+import { strikeShape } from '../strike-shape.ts'
 
 /** Who joins and leaves while a service runs, decided beforehand: the same plan gives the same churn. */
 export interface ChurnPlan {
@@ -28,17 +28,13 @@ export type ChurnEvent = { readonly atMs: number } & Extract<AnyHappening, { rea
 
 export { type Manner, manners }
 
-const strike = (kind: StrikeKind) =>
-  text.refine(said => strikeIn[kind](said) !== undefined, { error: `expected ${strikesExpected[kind]}` })
 const names = z.array(text, expected('a list of nodes'))
 const values = {
   node: text,
   manner: z.enum(manners, expected(inWords(manners))),
   jump: z.number(expected('milliseconds')).min(-jumpMsMax).max(jumpMsMax),
   groups: z.array(names, expected('a list of groups')).min(1),
-  disk: strike('disk'),
-  preempt: strike('preempt'),
-  calls: strike('calls'),
+  ...strikeShape(text),
 } satisfies Record<Value, z.ZodType>
 
 /** What a plan may have, with how a script says it. */
