@@ -34,8 +34,8 @@ test('executions in which somebody kills a node do not count', { timeout: 300_00
 })
 
 test('a campaign does them again, so its counts stay the same', { timeout: 300_000 }, async () => {
-  const { outcome: undisturbed } = await outcomeOf(begin(200, 'campaign'))
-  const { exitCode, outcome } = await outcomeWithKills(begin(200, 'campaign'), 2)
+  const { outcome: undisturbed } = await outcomeOf(begin(80, 'campaign'))
+  const { exitCode, outcome } = await outcomeWithKills(begin(80, 'campaign'), 2)
   expect(exitCode).toBe(0)
   const { notes, ...counted } = outcome
   expect({ ...counted, notes: undisturbed.notes }).toEqual(undisturbed)

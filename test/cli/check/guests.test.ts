@@ -88,9 +88,11 @@ test('a worker that a configuration ends ends the check', async () => {
 })
 
 test('what never ends is ended from outside, by name', async () => {
+  // One computes, and one sleeps without giving its thread back.
+  const sleep = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)'
   const [loop, turn, program] = await Promise.all([
     check('loop', property('() => { for (;;); }')),
-    check('turn', client('await null; for (;;);')),
+    check('turn', client(`await null; ${sleep}`)),
     check('program', client(`return n1.exec(['sleep', '1000'])`)),
   ])
   const refusal = (line: string) => ({ code: 64, stdout: '', stderr: `lastnail: ${line}` })
