@@ -1,8 +1,6 @@
 import { readdirSync, readlinkSync } from 'node:fs'
-import { check, close, errno, lastErrno, libc, syscall } from './libc.ts'
+import { check, close, errno, lastErrno, syscall } from './libc.ts'
 import { syscallNumber } from './syscall-number.ts'
-
-const pidfdOpen = libc.func('int pidfd_open(int pid, unsigned int flags)')
 
 /** Descriptors of the processes whose files are being duplicated one after another. */
 const handles = new Map<number, number>()
@@ -10,7 +8,8 @@ const handles = new Map<number, number>()
 /** Opens a process once for everything that is duplicated meanwhile. */
 export const withProcess = <Result>(pid: number, work: () => Result): Result => {
   if (handles.has(pid)) return work()
-  const handle = check('pidfd_open', pidfdOpen(pid, 0))
+  // By number, as in `pidfd.ts`.
+  const handle = check('pidfd_open', Number(syscall(syscallNumber.pidfd_open, pid, 0, 0, 0, 0, 0)))
   handles.set(pid, handle)
   try {
     return work()

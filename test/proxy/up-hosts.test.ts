@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
+import { pipe } from '../../linux/libc.ts'
 import type { Link } from '../../linux/link.ts'
-import { pipe } from '../../linux/pipe.ts'
 import { Network } from '../../proxy/network.ts'
 
 /** Nothing is ever read from it. It counts how often that was tried. */

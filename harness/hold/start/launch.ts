@@ -12,13 +12,13 @@ import {
   errno,
   libc,
   PR_SET_PDEATHSIG,
+  pipe,
   read,
   SystemError,
   setns,
   unshare,
 } from '../../../linux/libc.ts'
 import { ownProc } from '../../../linux/own-proc.ts'
-import { pipe } from '../../../linux/pipe.ts'
 import { dropPrivileges, noNewPrivileges } from '../../../linux/privileges.ts'
 import { spawn } from '../../../linux/spawn.ts'
 import {
