@@ -2,6 +2,7 @@ import { type Cell, OwnCell } from './cells/cell.ts'
 import { type CellCounts, Cells } from './cells/cells.ts'
 import type { Properties } from './cells/executor.ts'
 import { Reliance } from './cells/reliance.ts'
+import { select } from './cells/select.ts'
 import { headline, type Violation } from './cells/violation.ts'
 import { type Explored, type Failed, Portfolio, type PortfolioOptions } from './portfolio.ts'
 import { ExplorerSearch } from './searches/deviations/explorer-search.ts'
@@ -9,9 +10,8 @@ import { walkLengthFactor, walkLengthMax } from './searches/experience.ts'
 import { LocalSearch } from './searches/local/local.ts'
 import { type Progress, type SearchOptions, type SystemCheckOptions, validate } from './searches/options.ts'
 import { BudgetSpent } from './system/budget.ts'
-import { type Diverged, DoesNotStart, Unfaithful, UsageError } from './system/errors.ts'
+import { type Diverged, DoesNotStart, Unfaithful } from './system/errors.ts'
 import { labelsOf } from './system/labels.ts'
-import { nearest } from './system/nearest.ts'
 import type { Nodes } from './system/node-system.ts'
 import { healthyOf, livenessOf } from './system/property.ts'
 import { Random } from './system/random.ts'
@@ -88,17 +88,6 @@ export const checkInCells = async <State>(
   // A carried value depends on the path to a state and not on the state alone, so every order must be executed.
   const everyOrder = options.everyOrder || Object.values(properties).some(({ fold }) => fold !== undefined)
   return new Check(cells, { liveness, healthy: healthyOf(properties) }, { ...options, everyOrder }, alone).run()
-}
-
-/**
- * All properties, or only the named one.
- *
- * @throws UsageError if there is none with this name
- */
-export const select = <State>(properties: Properties<State>, name: string | undefined): Properties<State> => {
-  if (name === undefined) return properties
-  if (Object.hasOwn(properties, name)) return { [name]: properties[name]! }
-  throw new UsageError(`no property "${name}": ${nearest(name, Object.keys(properties))}`)
 }
 
 /**

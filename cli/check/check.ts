@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { type Progress, select } from '../../checker/check.ts'
+import { select } from '../../checker/cells/select.ts'
+import type { Progress } from '../../checker/check.ts'
 import type { SearchName } from '../../checker/searches/search.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'

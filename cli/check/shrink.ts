@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { ExecutionObserver } from '../../checker/cells/executor.ts'
-import { type Progress, select } from '../../checker/check.ts'
+import { select } from '../../checker/cells/select.ts'
+import type { Progress } from '../../checker/check.ts'
 import { counted } from '../../checker/system/brief.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { scheduleOf } from '../../checker/trace/again.ts'

@@ -1,5 +1,5 @@
 import type { Properties } from '../../checker/cells/executor.ts'
-import { select } from '../../checker/check.ts'
+import { select } from '../../checker/cells/select.ts'
 import { readsOf } from '../../checker/system/nearness.ts'
 import { always, history, type Property } from '../../checker/system/property.ts'
 import type { GlobalState, Goal, ResolvedSystem } from '../../harness/config/config.ts'

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, statSync, write
 import { release } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Replay, replay } from '../../checker/cells/replay.ts'
-import { select } from '../../checker/check.ts'
+import { select } from '../../checker/cells/select.ts'
 import { BudgetSpent } from '../../checker/system/budget.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { makeDirectories, NotWritten, Writing } from '../../checker/system/written.ts'

@@ -1,6 +1,6 @@
 import { replay } from '../../checker/cells/replay.ts'
+import { select } from '../../checker/cells/select.ts'
 import { headline } from '../../checker/cells/violation.ts'
-import { select } from '../../checker/check.ts'
 import { counted } from '../../checker/system/brief.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { scheduleOf } from '../../checker/trace/again.ts'

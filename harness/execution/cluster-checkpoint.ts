@@ -6,7 +6,7 @@ import { CannotMark } from '../../proxy/connection.ts'
 import { CannotCheckpoint } from '../checkpoint/error.ts'
 import { removeRunDirectory } from '../files/run-directory.ts'
 import { treeOf } from '../files/tree.ts'
-import type { SavedNode } from '../node/node.ts'
+import type { SavedNode } from '../node/states.ts'
 import type { ExecutionMark, WayThere } from './execution.ts'
 
 /** A cluster at one quiescent instant. */

@@ -1,8 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { portOf, tcpEntries, tcpState } from '../../linux/tcp-table.ts'
 import type { Network } from '../../proxy/network.ts'
-import type { Side } from '../../proxy/tcp.ts'
 import type { Criu } from '../checkpoint/criu.ts'
 import { CannotCheckpoint } from '../checkpoint/error.ts'
 import { makeOrphans, orphansOf } from '../checkpoint/orphans.ts'
@@ -11,55 +9,19 @@ import { Disk } from '../files/disk.ts'
 import { losePower } from '../files/power-loss.ts'
 import { type Nanoseconds, VirtualClock } from '../hold/clock/virtual-clock.ts'
 import { HeldNode } from '../hold/held/held-node.ts'
-import { Randomness, type RandomnessMark } from '../hold/held/randomness.ts'
+import { Randomness } from '../hold/held/randomness.ts'
 import type { StepFaultKind, StepFaults } from '../hold/held/step-faults.ts'
 import type { Facing } from '../rewind/connection.ts'
 import { CannotRewind } from '../rewind/error.ts'
 import type { Runner } from '../runner/runner.ts'
 import { type Outcome, outcomeOf } from '../unsynced/outcomes.ts'
 import { type DiskModel, Unsynced } from '../unsynced/unsynced.ts'
-import { Life, type LifeMark } from './life.ts'
+import { Life } from './life.ts'
 import { ParkedLives } from './parked-lives.ts'
+import { askingPorts, listeningPorts } from './ports.ts'
 import type { NodePlan, Runtime } from './runtime.ts'
-import { restoreLife, type SavedLife, saveLife } from './saved-life.ts'
-
-/** A node as it was at one instant. */
-export interface SavedNode {
-  readonly seed: number
-  readonly lives: number
-  readonly isFirst: boolean
-  /** A copy. */
-  readonly clock: VirtualClock
-  readonly randomness: RandomnessMark
-  /** While it is down: the disk of its next life. */
-  readonly disk: Disk | undefined
-  readonly life: SavedLife | undefined
-}
-
-/** A node at one instant, whose processes are rewound in place. */
-export interface MarkedNode {
-  readonly seed: number
-  readonly lives: number
-  readonly isFirst: boolean
-  /** What it has while it is up, and while it is down. */
-  readonly has: MarkedLife | MarkedDown
-}
-
-interface MarkedLife {
-  readonly life: Life
-  readonly mark: LifeMark
-  /** Connections that only its kernel still has. */
-  readonly orphans: readonly Side[]
-}
-
-interface MarkedDown {
-  readonly life: undefined
-  /** A copy of the disk of its next life; undefined for an empty one. */
-  readonly disk: Disk | undefined
-  /** A copy. */
-  readonly clock: VirtualClock
-  readonly randomness: RandomnessMark
-}
+import { restoreLife, saveLife } from './saved-life.ts'
+import type { MarkedDown, MarkedLife, MarkedNode, SavedNode } from './states.ts'
 
 /** A node of the system: what stays while it is started, killed and started again. */
 export class Node {
@@ -355,9 +317,8 @@ export class Node {
       ({ request }) => !this.#sentBefore.has(request),
     )
     if (requests.length === 0) return false
-    const asking = tcpEntries(this.#life!.held.pid).filter(({ state }) => state === tcpState.synSent)
-    const ports = new Set(asking.map(({ local }) => portOf(local)))
-    return requests.some(({ port }) => !ports.has(port))
+    const asking = askingPorts(this.#life!.held.pid)
+    return requests.some(({ port }) => !asking.includes(port))
   }
 
   /**
@@ -600,8 +561,7 @@ export class Node {
   /** TCP ports on which it listens, in ascending order. */
   openPorts(): number[] {
     const pid = this.#life?.held.pid
-    const listeners = pid ? tcpEntries(pid).filter(({ state }) => state === tcpState.listen) : []
-    return [...new Set(listeners.map(({ local }) => portOf(local)))].sort((a, b) => a - b)
+    return pid ? listeningPorts(pid) : []
   }
 
   /** Names the random bytes that this life reads from files. Each life in an execution has others. */
