@@ -57,8 +57,8 @@ export interface SearchesAlone {
  * source of random numbers, so that the other searches do the same with it as without it.
  */
 const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
-  auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority', 'best'],
-  walk: ['race', 'race', 'late', 'weighted', 'priority', 'best'],
+  auto: ['race', 'late', 'bounded', 'race', 'timely', 'weighted', 'priority', 'best'],
+  walk: ['race', 'timely', 'late', 'weighted', 'priority', 'best'],
   bounded: ['bounded'],
   local: ['local'],
   consequence: ['consequence'],
@@ -165,7 +165,7 @@ export class Portfolio {
     this.#isBeside = mayBeside
     const round = () => Math.floor(this.#turns / this.#round.length)
     const all: Search[] = [
-      ...(['race', 'late', 'weighted', 'priority'] as const).map(name => walkSearch(name, experience, round)),
+      ...(['race', 'late', 'weighted', 'priority', 'timely'] as const).map(name => walkSearch(name, experience, round)),
       fruitfulSearch(experience, round),
       this.#bounded,
       ...(this.#local ? [this.#local] : []),

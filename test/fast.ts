@@ -6,7 +6,7 @@ const files: Readonly<Record<string, string>> = {
   campaign: 'batches bucket redis-address schedule-file states-met',
   checker: 'notes straight-way',
   'checker/cells': 'held-again offers schedule',
-  'checker/choosers': 'due interrupted long-pauses long-waits priorities surprises vain-calls',
+  'checker/choosers': 'due in-time interrupted long-pauses long-waits priorities surprises vain-calls',
   'checker/history': 'known property random smallest',
   'checker/searches': 'bandit',
   'checker/searches/local': 'hopeless',

@@ -21,6 +21,7 @@ export type ChooserName =
   | 'priorities'
   | 'long waits'
   | 'interrupted'
+  | 'in time'
   | 'again'
 
 /** A walk: up to `length` steps by a chooser. It is plain data and gives the same steps in every cell. */

@@ -3,6 +3,7 @@ import { wayOf } from '../system/likeness.ts'
 import type { Random } from '../system/random.ts'
 import type { Choice } from '../system/system.ts'
 import type { Chooser } from './chooser.ts'
+import { CommonClock } from './common-clock.ts'
 
 /**
  * A timer fires after this many inputs without one, because two nodes may send to each other for ever. With a smaller
@@ -69,58 +70,3 @@ const settingShares = [1, 0, 0.5] as const
  */
 export const healthySeed = (seed: number, ordinal: number): number =>
   seed - (seed % settingShares.length) + (ordinal % settingShares.length)
-
-/**
- * When timers would be due if all nodes shared one clock. A node's own clock moves only when one of its timers fires,
- * so a timer set in between is counted from now. A timer that is reset to the same delay, for example while waiting for
- * the next heartbeat, looks just like one that keeps running. So which nodes reset theirs is an assumption.
- */
-class CommonClock {
-  readonly #random: Random
-  readonly #settingShare: number
-  /** By node: whether it is assumed to reset its timers with each input. */
-  readonly #isSetting = new Map<string, boolean>()
-  /** Due times by label. */
-  #due = new Map<string, number>()
-  /** The node that took the last input, if it is assumed to reset its timers. */
-  #set: string | undefined
-  #nowMs = 0
-
-  constructor(random: Random, settingShare: number) {
-    this.#random = random
-    this.#settingShare = settingShare
-  }
-
-  see(enabled: readonly Choice[]): void {
-    const due = new Map<string, number>()
-    for (const { kind, node, label, afterMs = 1 } of enabled) {
-      if (kind !== 'timer') continue
-      const known = node === this.#set ? undefined : this.#due.get(label)
-      due.set(label, known ?? this.#nowMs + afterMs * (1 + this.#random.next() / 20))
-    }
-    this.#due = due
-  }
-
-  first(enabled: readonly Choice[]): Choice | undefined {
-    let first: Choice | undefined
-    for (const choice of enabled)
-      if (choice.kind === 'timer' && (!first || this.#dueOf(choice) < this.#dueOf(first))) first = choice
-    return first
-  }
-
-  leave({ kind, node, label }: Choice): void {
-    this.#set = kind !== 'timer' && this.#setsAnew(node) ? node : undefined
-    if (kind !== 'timer') return
-    this.#nowMs = Math.max(this.#nowMs, this.#due.get(label)!)
-    this.#due.delete(label)
-  }
-
-  #setsAnew(node: string): boolean {
-    if (!this.#isSetting.has(node)) this.#isSetting.set(node, this.#random.next() < this.#settingShare)
-    return this.#isSetting.get(node)!
-  }
-
-  #dueOf({ label }: Choice): number {
-    return this.#due.get(label)!
-  }
-}

@@ -4,6 +4,7 @@ import type { Chooser, Walk } from './chooser.ts'
 import { conversations } from './conversations.ts'
 import { farLast } from './far-last.ts'
 import { healthy, prompt } from './healthy.ts'
+import { inTime } from './in-time.ts'
 import { interrupted } from './interrupted.ts'
 import { longPauses } from './long-pauses.ts'
 import { longWaits } from './long-waits.ts'
@@ -51,6 +52,8 @@ export const chooserOf = ({ chooser, seed, length, steps }: Walk, weights: Weigh
       return exploring(random, longWaits(random, weights))
     case 'interrupted':
       return farLast(random, interrupted(random, weights))
+    case 'in time':
+      return inTime(random)
     case 'again':
       return again(steps ?? [])
   }

@@ -11,6 +11,7 @@ export const searchNames = {
   priority: 'walks by priorities',
   patient: 'walks that wait for long between conversations',
   interrupted: 'walks in which one thing interrupts the straight way',
+  timely: 'walks that keep time on a network with delays',
   fruitful: 'walks from where something new was met',
   bounded: 'the bounded search',
   local: 'the local search',

@@ -31,6 +31,8 @@ const warmUpLengths = [0, 0, 16, 32, 64, 128] as const
 
 /** A pause may take dozens of timers, so shorter patient walks would end in their first one. */
 const patientLengths = [128, 256] as const
+/** What takes seconds is over after some hundred steps. */
+const timelyLengths = [128, 256, 512] as const
 /** A node is interrupted early, and what that breaks shows itself soon after. */
 const interruptedLengths = [64, 128] as const
 
@@ -57,6 +59,8 @@ const walking = {
     const length = random.pick(interruptedLengths)
     return [{ chooser: 'interrupted', seed: random.seed(), length }]
   },
+  /** Everything happens in time, on a network with delays. */
+  timely: random => [{ chooser: 'in time', seed: random.seed(), length: random.pick(timelyLengths) }],
 } as const satisfies { readonly [Name in SearchName]?: (random: Random) => readonly Walk[] }
 
 export const walkSearch = (name: keyof typeof walking, experience: Experience, round: () => number): Search => {

@@ -36,6 +36,11 @@ export class Random {
     return Math.floor(this.next() * limit)
   }
 
+  /** A number between these, as often in each power of two. */
+  between(least: number, most: number): number {
+    return least * (most / least) ** this.next()
+  }
+
   /** A uniform element of a non-empty list. */
   pick<T>(list: readonly T[]): T {
     if (list.length === 0) throw new RangeError('cannot pick from an empty list')

@@ -57,6 +57,7 @@ test('a check says of each search how much it looked at: what it was the first t
     'late',
     'weighted',
     'priority',
+    'timely',
     'fruitful',
     'bounded',
     'patient',
