@@ -38,17 +38,7 @@ class Ring {
       const number = this.#fired.get(node)! + 1
       this.#fired.set(node, number)
       for (const to of nodes.filter(other => other !== node))
-        this.#flight.push(
-          choiceOf({
-            kind: 'deliver',
-            node: to,
-            from: node,
-            to,
-            ordinal: number,
-            connection: 1,
-            label: `${node}→${to} #${number}`,
-          }),
-        )
+        this.#flight.push(choiceOf({ kind: 'deliver', node: to, label: `${node}→${to} #${number} hello` }))
     }
   }
 }
