@@ -59,7 +59,7 @@ export const interrupted = (random: Random, weights: Weights): Chooser => {
 const soon: ReadonlySet<ChoiceKind> = new Set(['split', 'preempt', 'disk', 'calls'])
 
 /** Calls that begin at once: threads that give way show most if there is something to give way to. */
-const areClients = ({ joins }: Choice): boolean => joins !== undefined && joins.every(({ kind }) => kind === 'client')
+const areClients = ({ joins }: Choice): boolean => joins?.every(({ kind }) => kind === 'client') === true
 
 /** What interrupts which node, after so many of its steps. */
 interface Wanted {
