@@ -114,7 +114,7 @@ test('a schedule that diverges while it is shrunk is reported as it was found, t
   })
 })
 
-/** Its second step has another name in every third execution: always, or as long as it is rewound. */
+/** Its second step has another name in every fourth execution: always, or as long as it is rewound. */
 class Unsteady extends Model<number> {
   isRewound = true
   readonly #isForEver: boolean
@@ -139,7 +139,7 @@ class Unsteady extends Model<number> {
   })
 
   override transitions() {
-    const isOdd = this.isRewound && this.resets % 3 === 1
+    const isOdd = this.isRewound && this.resets % 4 === 1
     return super
       .transitions()
       .map(choice => (isOdd ? { ...choice, label: choice.label.replace(' 1', ' one') } : choice))
