@@ -64,7 +64,7 @@ module.exports = {
       ['[a-z-]+\\.ts$'],
     ]),
     ...floors('harness/execution', [['choices/'], ['[a-z-]+\\.ts$']]),
-    ...floors('proxy', [['[a-z-]+\\.ts$'], ['dissect/', 'forwarding/']]),
+    ...floors('proxy', [['packets/'], ['[a-z-]+\\.ts$'], ['dissect/', 'forwarding/']]),
     ...floors('topologies', [['[a-z-]+\\.ts$'], ['generate/'], ['formats/', 'summary/'], ['picture/', 'churn/']]),
     ...floors('report', [['model/'], ['[a-z-]+\\.ts$'], ['page/']]),
     ...floors('docker', [['[a-z-]+\\.ts$'], ['compose/']]),

@@ -6,7 +6,7 @@ import type { Division } from './framing.ts'
 import { freePort, type Host, type Hosts } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
-import type { Segment } from './packet.ts'
+import type { Segment } from './packets/packet.ts'
 import * as tcp from './tcp.ts'
 import { WayCounts, type WayCountsMark } from './way.ts'
 

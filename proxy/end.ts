@@ -4,7 +4,7 @@ import { bytesOf, type Carried, type Division, type Framing, framesOf, type Pend
 import { endKey, type Host } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
-import type { Segment } from './packet.ts'
+import type { Segment } from './packets/packet.ts'
 import * as tcp from './tcp.ts'
 import type { Way } from './way.ts'
 

@@ -4,7 +4,8 @@ import type { Cuts } from './cuts.ts'
 import type { Datagrams, HeaderAndPayload } from './datagrams.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endKey, type Host, type Hosts } from './hosts.ts'
-import { timeToLiveOf } from './ip-header.ts'
+import type { PacketWriter } from './packet-writer.ts'
+import { timeToLiveOf } from './packets/ip-header.ts'
 import {
   type CorruptPacket,
   type Datagram,
@@ -15,8 +16,7 @@ import {
   packetLengthMax,
   type Segment,
   type Unreachable,
-} from './packet.ts'
-import type { PacketWriter } from './packet-writer.ts'
+} from './packets/packet.ts'
 import { answerQuery, resolverAddress, resolverPort } from './resolver.ts'
 import type { RouterOnWay } from './routers.ts'
 import * as tcp from './tcp.ts'

@@ -9,7 +9,7 @@ import {
   flag,
   packetLengthMax,
   type Segment,
-} from './packet.ts'
+} from './packets/packet.ts'
 
 type Ports = Pick<DatagramMessage, 'sourcePort' | 'destinationPort' | 'isSix'>
 

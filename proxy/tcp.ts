@@ -6,7 +6,7 @@
  * A side is plain data, so that a checkpoint can copy it. Sequence numbers are unsigned and wrap at 2^32.
  */
 import { isIpv6 } from '../linux/address.ts'
-import { flag, type Segment } from './packet.ts'
+import { flag, type Segment } from './packets/packet.ts'
 import { type Lessons, learn, nothingLearned } from './segment-lengths.ts'
 
 export interface Side {

@@ -1,5 +1,5 @@
-import { hasIntactHeader } from './ip-header.ts'
-import { encodeIcmpError } from './packet.ts'
+import { hasIntactHeader } from './packets/ip-header.ts'
+import { encodeIcmpError } from './packets/packet.ts'
 
 const timeExceeded = 0x0b00 // type 11, code 0: in transit
 const ICMP = 1

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import { innerId } from '../../linux/inner-id.ts'
+import { innerId } from '../../linux/ids.ts'
 import type { Nanoseconds, VirtualClock } from '../hold/clock/virtual-clock.ts'
 import { descendantsOf } from '../hold/held/descendants.ts'
 import type { Exit, HeldThread, NumbersGiven } from '../hold/held/held-node.ts'

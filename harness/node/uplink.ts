@@ -3,7 +3,7 @@ import type { Link } from '../../linux/link.ts'
 import { NetworkNamespace } from '../../linux/namespace.ts'
 import { TcpTable } from '../../linux/tcp-table.ts'
 import { openTun } from '../../linux/tun.ts'
-import { encodeSegment, packetLengthMax, type Segment } from '../../proxy/packet.ts'
+import { encodeSegment, packetLengthMax, type Segment } from '../../proxy/packets/packet.ts'
 
 /** Addresses and routes of the calling thread's network namespace. */
 const routes = '/proc/thread-self/net/fib_trie'

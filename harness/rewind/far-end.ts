@@ -1,5 +1,5 @@
 import { check, libc } from '../../linux/libc.ts'
-import type { Segment } from '../../proxy/packet.ts'
+import type { Segment } from '../../proxy/packets/packet.ts'
 import { nothingLearned } from '../../proxy/segment-lengths.ts'
 import { acknowledgeAgain, finishAgain, type Side } from '../../proxy/tcp.ts'
 import { unacknowledgedIn, unsentIn } from './queued-bytes.ts'

@@ -1,5 +1,5 @@
+import { setLastIdIn } from '../../linux/ids.ts'
 import { readKernelFile } from '../../linux/kernel-file.ts'
-import { setLastIdIn } from '../../linux/last-id.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldNode, HeldThread } from '../hold/held/held-node.ts'
 import { makeCalls } from './batch.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { innerId } from '../../linux/inner-id.ts'
+import { innerId } from '../../linux/ids.ts'
 import { ThreadEnded, wait } from '../../linux/ptrace.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread, Origin } from '../hold/held/held-node.ts'

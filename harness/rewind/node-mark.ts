@@ -1,5 +1,5 @@
 import { withProcess } from '../../linux/descriptor.ts'
-import type { Segment } from '../../proxy/packet.ts'
+import type { Segment } from '../../proxy/packets/packet.ts'
 import type { HeldNode, HeldThread } from '../hold/held/held-node.ts'
 import { endWhenThawed } from './batch.ts'
 import type { Facing } from './connection.ts'

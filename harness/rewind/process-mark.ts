@@ -1,6 +1,6 @@
-import { innerId } from '../../linux/inner-id.ts'
+import { innerId } from '../../linux/ids.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
-import type { Segment } from '../../proxy/packet.ts'
+import type { Segment } from '../../proxy/packets/packet.ts'
 import { markProvided } from '../hold/files/provided-files.ts'
 import type { HeldProcess, HeldThread } from '../hold/held/held-node.ts'
 import { markTimers, rewindTimers, type TimersMark } from '../hold/kernel-timers.ts'

@@ -1,6 +1,6 @@
 import { AF_INET6, check, errno, lastErrno, libc, recv, SystemError, send, setsockopt } from '../../linux/libc.ts'
 import { getBytes, getNumber } from '../../linux/socket-option.ts'
-import type { Segment } from '../../proxy/packet.ts'
+import type { Segment } from '../../proxy/packets/packet.ts'
 import { lessonsAgain } from '../../proxy/segment-lengths.ts'
 import { filler, type Side } from '../../proxy/tcp.ts'
 import { nameOf } from './socket-address.ts'

@@ -1,6 +1,6 @@
 import { parseAddress } from '../../linux/address.ts'
 import type { Link } from '../../linux/link.ts'
-import { decode, encodeSegment, flag, type Segment } from '../../proxy/packet.ts'
+import { decode, encodeSegment, flag, type Segment } from '../../proxy/packets/packet.ts'
 
 /** Small on purpose: data are cut, and windows close. */
 const segmentLengthMax = 1000

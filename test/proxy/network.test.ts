@@ -4,7 +4,7 @@ import { http1 } from '../../proxy/dissect/http1.ts'
 import { lines } from '../../proxy/dissect/lines.ts'
 import type { Dissector, Frame } from '../../proxy/dissector.ts'
 import { Network, type NetworkOptions } from '../../proxy/network.ts'
-import { flag, type Segment } from '../../proxy/packet.ts'
+import { flag, type Segment } from '../../proxy/packets/packet.ts'
 import { MemoryKernel, MemorySocket } from './memory-kernel.ts'
 
 const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3'] as const

@@ -8,7 +8,7 @@ import {
   encodePortUnreachable,
   encodeSegment,
   type Segment,
-} from '../../proxy/packet.ts'
+} from '../../proxy/packets/packet.ts'
 
 const number = fc.integer({ min: 0, max: 0xffff_ffff })
 /** Both of IPv4, or both of IPv6. */

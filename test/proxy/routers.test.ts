@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '../../linux/address.ts'
 import type { Link } from '../../linux/link.ts'
 import { Network } from '../../proxy/network.ts'
-import { encodeDatagram, encodeIcmpError } from '../../proxy/packet.ts'
+import { encodeDatagram, encodeIcmpError } from '../../proxy/packets/packet.ts'
 import type { RouterOnWay } from '../../proxy/routers.ts'
 import { age } from '../../proxy/time-to-live.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decode, encodeSegment, flag, type Segment } from '../../proxy/packet.ts'
+import { decode, encodeSegment, flag, type Segment } from '../../proxy/packets/packet.ts'
 import * as tcp from '../../proxy/tcp.ts'
 import { MemoryKernel } from './memory-kernel.ts'
 

@@ -1,6 +1,6 @@
 import { closeSync, constants, readdirSync, readFileSync, readSync } from 'node:fs'
 import { basename } from 'node:path/posix'
-import { innerId } from '../../../linux/inner-id.ts'
+import { innerId } from '../../../linux/ids.ts'
 import { openFor } from '../../../linux/inside.ts'
 import type { ProcessMemory } from '../../../linux/memory.ts'
 import { residentKilobytes, ticksPerSecond } from '../calls/resources.ts'

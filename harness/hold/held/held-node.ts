@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { innerId } from '../../../linux/inner-id.ts'
+import { innerId } from '../../../linux/ids.ts'
 import type { ProcessMemory } from '../../../linux/memory.ts'
 import type { Registers } from '../../../linux/ptrace.ts'
 import { defaultLimits, type NodeLimits } from '../../config/limits.ts'

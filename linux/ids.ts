@@ -1,9 +1,14 @@
 import { closeSync, openSync } from 'node:fs'
 import { awayFromHome } from './away.ts'
+import { readKernelFile } from './kernel-file.ts'
 import { CLONE_NEWPID, check, libc, setns } from './libc.ts'
 import { type StartCall, startCalls } from './starter.ts'
 
 const wait4 = libc.func('wait4', 'int', ['int', 'void *', 'int', 'void *'])
+
+/** The id that a thread has in its own pid namespace. */
+export const innerId = (tid: number): number =>
+  Number(/^NSpid:.*\s(\d+)$/m.exec(readKernelFile(`/proc/${tid}/status`))![1])
 
 /** The last id in the reader's or writer's pid namespace. */
 const file = '/proc/sys/kernel/ns_last_pid'

@@ -1,4 +1,4 @@
-import { addressIn, bytesOfAddress, isIpv6 } from '../linux/address.ts'
+import { addressIn, bytesOfAddress, isIpv6 } from '../../linux/address.ts'
 
 /** What the header of an IPv4 (RFC 791) or IPv6 packet (RFC 8200) says. */
 export interface IpHeader extends Carried {

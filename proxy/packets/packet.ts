@@ -2,7 +2,7 @@
  * UDP (RFC 768) and TCP (RFC 9293) packets of IPv4 and IPv6 as bytes and as records. A record's payload is a view of the bytes
  * it was decoded from: copy it to keep it.
  */
-import { isIpv6 } from '../linux/address.ts'
+import { isIpv6 } from '../../linux/address.ts'
 import { checksum, type IpHeader, ipHeaderLength, readIpHeader, transportChecksum, writeIpHeader } from './ip-header.ts'
 
 export interface Segment {
