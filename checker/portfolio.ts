@@ -57,8 +57,8 @@ export interface SearchesAlone {
  * source of random numbers, so that the other searches do the same with it as without it.
  */
 const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
-  auto: ['race', 'late', 'bounded', 'timely', 'race', 'weighted', 'priority', 'timely', 'best'],
-  walk: ['race', 'timely', 'late', 'weighted', 'priority', 'timely', 'best'],
+  auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority', 'timely', 'best'],
+  walk: ['race', 'race', 'late', 'weighted', 'priority', 'timely', 'best'],
   bounded: ['bounded'],
   local: ['local'],
   consequence: ['consequence'],

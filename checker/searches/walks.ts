@@ -32,7 +32,7 @@ const warmUpLengths = [0, 0, 16, 32, 64, 128] as const
 /** A pause may take dozens of timers, so shorter patient walks would end in their first one. */
 const patientLengths = [128, 256] as const
 /** What takes seconds is over after some hundred steps. */
-const timelyLengths = [128, 256, 512] as const
+const timelyLengths = [64, 128, 256, 512] as const
 /** A node is interrupted early, and what that breaks shows itself soon after. */
 const interruptedLengths = [64, 128] as const
 
