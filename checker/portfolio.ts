@@ -57,8 +57,8 @@ export interface SearchesAlone {
  * source of random numbers, so that the other searches do the same with it as without it.
  */
 const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
-  auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority', 'timely', 'best'],
-  walk: ['race', 'race', 'late', 'weighted', 'priority', 'timely', 'best'],
+  auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority', 'best'],
+  walk: ['race', 'race', 'late', 'weighted', 'priority', 'best'],
   bounded: ['bounded'],
   local: ['local'],
   consequence: ['consequence'],
@@ -84,6 +84,8 @@ const aside = {
   patient: { after: 4, of: ['client'] },
   /** Where nodes may be paused or lose their power, walks in which one does, between two certain steps: so it takes many. */
   interrupted: { after: 2, of: interruptions },
+  /** Where nodes wait for something, walks that keep time. */
+  timely: { after: 8, of: ['timer'] },
 } as const satisfies { readonly [Name in SearchName]?: Aside }
 
 interface Aside {
@@ -165,7 +167,7 @@ export class Portfolio {
     this.#isBeside = mayBeside
     const round = () => Math.floor(this.#turns / this.#round.length)
     const all: Search[] = [
-      ...(['race', 'late', 'weighted', 'priority', 'timely'] as const).map(name => walkSearch(name, experience, round)),
+      ...(['race', 'late', 'weighted', 'priority'] as const).map(name => walkSearch(name, experience, round)),
       fruitfulSearch(experience, round),
       this.#bounded,
       ...(this.#local ? [this.#local] : []),

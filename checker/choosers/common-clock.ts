@@ -1,6 +1,9 @@
 import type { Random } from '../system/random.ts'
 import type { Choice } from '../system/system.ts'
 
+/** Of a timer that does not say when it is due. */
+const usualMs = 1_000
+
 /**
  * When timers would be due if all nodes shared one clock. A node's own clock moves only when one of its timers fires,
  * so a timer set in between is counted from now. A timer that is reset to the same delay, for example while waiting for
@@ -29,7 +32,7 @@ export class CommonClock {
 
   see(enabled: readonly Choice[]): void {
     const due = new Map<string, number>()
-    for (const { kind, node, label, afterMs = 1 } of enabled) {
+    for (const { kind, node, label, afterMs = usualMs } of enabled) {
       if (kind !== 'timer') continue
       const known = node === this.#set ? undefined : this.#due.get(label)
       due.set(label, known ?? this.#nowMs + afterMs * (1 + this.#random.next() / 20))

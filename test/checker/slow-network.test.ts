@@ -51,7 +51,7 @@ class Impatient implements System<string> {
 
 test('a violation in a usual network is reported before one that needs a slow network', async () => {
   const properties = { neverLllr: always<string>(told => told !== 'lllr') }
-  for (const seed of [4, 14, 15]) {
+  for (const seed of [1, 2, 4]) {
     const verdict = await check(new Impatient(), properties, { seed, executions: 2000 })
     expect(verdict).toMatchObject({ verdict: 'violated', property: 'neverLllr', delayMs: 0 })
   }

