@@ -191,7 +191,7 @@ describe('a check of a system with findings', () => {
 
   it('treats them as the end of an execution if they are allowed', async () => {
     const lucky = eventually<number>(hits => hits === 0)
-    const { verdict } = await check(fragile('crash'), { lucky }, { executions: 50, allowFindings: true })
+    const { verdict } = await check(fragile('crash'), { lucky }, { executions: 100, allowFindings: true })
     expect(verdict).toBe('held')
   })
 })
