@@ -76,8 +76,8 @@ const inputsPerTurn = 30
 const transitionsPerTurn = 10_000
 
 /**
- * Walks for what only some systems do. They have one turn after so many others: with fewer others, what needs neither is found
- * later. They draw random numbers of their own, so that the others do the same with them as without.
+ * Walks for what only some systems do, or what is seldom behind a bug. They have one turn after so many others: with fewer
+ * others, what needs none of them is found later. They draw random numbers of their own, so that the others do the same with them as without.
  */
 const aside = {
   /** Where clients call, walks that wait. */

@@ -6,6 +6,13 @@ import type { Choice } from '../system/system.ts'
  */
 export type Chooser = (enabled: readonly Choice[]) => Choice | undefined
 
+/** The choice of which a number is least; of several, the first. */
+export const firstBy = (choices: readonly Choice[], numberOf: (choice: Choice) => number): Choice | undefined => {
+  let first: Choice | undefined
+  for (const choice of choices) if (!first || numberOf(choice) < numberOf(first)) first = choice
+  return first
+}
+
 /** All choosers. Each is described where it is made; see `chooserOf`. */
 export type ChooserName =
   | 'straight'

@@ -1,5 +1,6 @@
 import type { Random } from '../system/random.ts'
 import type { Choice } from '../system/system.ts'
+import { firstBy } from './chooser.ts'
 
 /** Of a timer that does not say when it is due. */
 const usualMs = 1_000
@@ -41,10 +42,10 @@ export class CommonClock {
   }
 
   first(enabled: readonly Choice[]): Choice | undefined {
-    let first: Choice | undefined
-    for (const choice of enabled)
-      if (choice.kind === 'timer' && (!first || this.dueMs(choice) < this.dueMs(first))) first = choice
-    return first
+    return firstBy(
+      enabled.filter(({ kind }) => kind === 'timer'),
+      choice => this.dueMs(choice),
+    )
   }
 
   /** When a timer is due. It is among the choices that were last seen. */

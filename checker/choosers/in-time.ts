@@ -1,7 +1,7 @@
 import { isRepair } from '../happening/kinds.ts'
 import type { Random } from '../system/random.ts'
 import type { Choice } from '../system/system.ts'
-import type { Chooser } from './chooser.ts'
+import { type Chooser, firstBy } from './chooser.ts'
 import { CommonClock } from './common-clock.ts'
 import { Delays } from './delays.ts'
 import { FaultTimes } from './fault-times.ts'
@@ -31,7 +31,7 @@ export const inTime = (random: Random): Chooser => {
   return enabled => {
     clock.see(enabled)
     const messages = enabled.filter(isMessage)
-    const next = first(messages.length > inFlightMax ? messages : enabled.filter(isOrdinary), dueMs)
+    const next = firstBy(messages.length > inFlightMax ? messages : enabled.filter(isOrdinary), dueMs)
     const nextMs = next ? dueMs(next) : Number.POSITIVE_INFINITY
     const fault = faults.take(enabled, nextMs)
     const choice = fault ?? next
@@ -57,12 +57,6 @@ const isMessage = ({ kind, whole }: Choice): boolean => kind === 'deliver' && wh
 
 const isOrdinary = (choice: Choice): boolean =>
   isMessage(choice) || choice.kind === 'timer' || choice.kind === 'client' || isRepair(choice.kind)
-
-const first = (choices: readonly Choice[], dueMs: (choice: Choice) => number): Choice | undefined => {
-  let first: Choice | undefined
-  for (const choice of choices) if (!first || dueMs(choice) < dueMs(first)) first = choice
-  return first
-}
 
 /** How long until a call is made or a fault is over. */
 const waitMs = (random: Random): number => random.between(10, 4_000)

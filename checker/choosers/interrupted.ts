@@ -85,7 +85,7 @@ const drawn = (random: Random, possible: readonly Choice[]) => {
   const kind = random.pick([...new Set(possible.map(each => each.kind))])
   const nodes = [...new Set(possible.filter(each => each.kind === kind).map(({ node }) => node))]
   const node = random.pick(nodes)
-  const steps = Math.floor(stepsBefore ** random.next())
+  const steps = Math.floor(random.between(1, stepsBefore))
   const isSoon = soon.has(kind) && random.below(2) === 0
   return { kind, node, steps: isSoon ? 0 : steps }
 }

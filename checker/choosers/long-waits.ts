@@ -1,7 +1,7 @@
 import { isRepair } from '../happening/kinds.ts'
 import type { Random } from '../system/random.ts'
 import type { Choice } from '../system/system.ts'
-import type { Chooser } from './chooser.ts'
+import { type Chooser, firstBy } from './chooser.ts'
 import { SlowWays } from './slow-ways.ts'
 import type { Weights } from './weights.ts'
 
@@ -127,9 +127,6 @@ class Order {
   }
 
   first(deliveries: readonly Choice[]): Choice | undefined {
-    let first: Choice | undefined
-    for (const each of deliveries)
-      if (first === undefined || this.#seen.get(each.label)! < this.#seen.get(first.label)!) first = each
-    return first
+    return firstBy(deliveries, ({ label }) => this.#seen.get(label)!)
   }
 }
