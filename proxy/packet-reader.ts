@@ -5,7 +5,7 @@ import type { Datagrams, HeaderAndPayload } from './datagrams.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endKey, type Host, type Hosts } from './hosts.ts'
 import type { PacketWriter } from './packet-writer.ts'
-import { timeToLiveOf } from './packets/ip-header.ts'
+import { age, timeToLiveOf } from './packets/ip-header.ts'
 import {
   type CorruptPacket,
   type Datagram,
@@ -20,7 +20,7 @@ import {
 import { answerQuery, resolverAddress, resolverPort } from './resolver.ts'
 import type { RouterOnWay } from './routers.ts'
 import * as tcp from './tcp.ts'
-import { age, answerTimeExceeded } from './time-to-live.ts'
+import { answerTimeExceeded } from './time-to-live.ts'
 
 /** Counts of packets that nobody receives. */
 export interface Ignored {
@@ -191,8 +191,7 @@ export class PacketReader {
       const message = { from: from.name, to: to.name, ...ports, bytes: Buffer.from(payload), ...(isSix && { isSix }) }
       const routers = this.#pass(message)
       if (routers === undefined) return
-      if (isSix) this.#buffer[7]! -= routers
-      else age(this.#buffer, routers)
+      age(this.#buffer, routers)
       datagrams.hold({ kind, ...message, packet: Buffer.from(this.#buffer.subarray(0, length)) })
     }
   }

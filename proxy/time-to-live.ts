@@ -1,21 +1,10 @@
-import { hasIntactHeader } from './packets/ip-header.ts'
+import { age, hasIntactHeader } from './packets/ip-header.ts'
 import { encodeIcmpError } from './packets/packet.ts'
 
 const timeExceeded = 0x0b00 // type 11, code 0: in transit
 const ICMP = 1
 /** Types of ICMP messages that are errors themselves. */
 const errors = [3, 4, 5, 11, 12]
-
-/**
- * Lowers the time to live of an IPv4 packet by one for each router, and corrects its checksum (RFC 1624).
- *
- * @param at where the packet begins
- */
-export const age = (bytes: Buffer, routers: number, at = 0): void => {
-  bytes[at + 8]! -= routers
-  const checksum = bytes.readUInt16BE(at + 10) + routers * 0x100
-  bytes.writeUInt16BE(checksum < 0xffff ? checksum : (checksum + 1) & 0xffff, at + 10)
-}
 
 /**
  * Overwrites a packet that the router of this hop must not pass on with the router's answer, as it arrives at the sender:

@@ -22,7 +22,7 @@ const usualTimeToLive = 64
 
 /** Reads the header of the packet in the first `length` bytes; undefined if it is corrupt. */
 export const readIpHeader = (bytes: Buffer, length: number): IpHeader | undefined =>
-  bytes[0]! >> 4 === 6 ? readIpv6(bytes, length) : readIpv4(bytes, length)
+  isOfIpv6(bytes) ? readIpv6(bytes, length) : readIpv4(bytes, length)
 
 const readIpv4 = (bytes: Buffer, length: number): IpHeader | undefined => {
   if (length < lengths[4] || !hasIntactHeader(bytes)) return undefined
@@ -103,7 +103,24 @@ export const writeIpHeader = (
 }
 
 /** What the router's hop of a packet lowers. */
-export const timeToLiveOf = (bytes: Buffer): number => bytes[bytes[0]! >> 4 === 6 ? 7 : 8]!
+export const timeToLiveOf = (bytes: Buffer): number => bytes[isOfIpv6(bytes) ? 7 : 8]!
+
+/**
+ * Lowers the time to live of a packet by one for each router, and corrects the checksum that an IPv4 header has (RFC 1624).
+ *
+ * @param at where the packet begins
+ */
+export const age = (bytes: Buffer, routers: number, at = 0): void => {
+  if (isOfIpv6(bytes, at)) {
+    bytes[at + 7]! -= routers
+    return
+  }
+  bytes[at + 8]! -= routers
+  const checksum = bytes.readUInt16BE(at + 10) + routers * 0x100
+  bytes.writeUInt16BE(checksum < 0xffff ? checksum : (checksum + 1) & 0xffff, at + 10)
+}
+
+const isOfIpv6 = (bytes: Buffer, at = 0): boolean => bytes[at]! >> 4 === 6
 
 /** The checksum over the pseudo-header and everything the packet carries; 0 if a correct checksum is already in place. */
 export const transportChecksum = (bytes: Buffer, { start, end, protocol, addresses }: Carried): number =>

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '../../linux/address.ts'
 import type { Link } from '../../linux/link.ts'
 import { Network } from '../../proxy/network.ts'
+import { age } from '../../proxy/packets/ip-header.ts'
 import { encodeDatagram, encodeIcmpError } from '../../proxy/packets/packet.ts'
 import type { RouterOnWay } from '../../proxy/routers.ts'
-import { age } from '../../proxy/time-to-live.ts'
 
 const [one, two] = ['10.0.0.1', '10.0.0.2'] as const
 const usual = 64

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '../../../linux/address.ts'
 import type { ForwardingPlan } from '../../../proxy/forwarding/plan.ts'
 import { headerLength, type Port, Router } from '../../../proxy/forwarding/router.ts'
+import { age } from '../../../proxy/packets/ip-header.ts'
 import { decode, encodeDatagram, encodePortUnreachable } from '../../../proxy/packets/packet.ts'
-import { age } from '../../../proxy/time-to-live.ts'
 
 const [sender, receiver] = [parseAddress('10.77.0.1'), parseAddress('10.77.0.2')]
 const usual = 64
