@@ -131,12 +131,16 @@ export class Runner {
         this.stopUnsettled()
         throw new BudgetSpent('time')
       }
-      const ran = this.#feedsNow(network, nodes) || this.#letRun()
+      const ran = this.#feedsNow(network, nodes, names) || this.#letRun()
       if (!this.#pump(network, names)) {
         if (this.tracer.stopped.keepsAny || !this.#quiescence.reached(nodes, ran)) {
           if (!ran && !this.tracer.stopped.keepsAny) this.#turns.rest()
-        } else if (network.kernels.feed(names)) for (const node of nodes) node.arrivals += 1
-        else if (!this.#pump(network) && !this.#naps.end(nodes) && !this.#pollers.wake(nodes)) {
+        } else if (
+          !this.#feed(network, nodes, names) &&
+          !this.#pump(network) &&
+          !this.#naps.end(nodes) &&
+          !this.#pollers.wake(nodes)
+        ) {
           // So that a node is ended in the step in which it used too much.
           if (!this.#endExceeding(nodes, longMs)) break
         }
@@ -160,11 +164,13 @@ export class Runner {
   }
 
   /** Gives these nodes what they wait for but for threads that gave way. Returns whether anything happened. */
-  #feedsNow(network: Network, nodes: readonly HeldNode[]): boolean {
+  #feedsNow(network: Network, nodes: readonly HeldNode[], names: readonly string[]): boolean {
     if (!this.feedsFirst || !this.tracer.stopped.keepsLast) return false
-    if (this.#turns.yield()) return true
-    const names = nodes.map(({ name }) => name)
-    if (this.#pump(network, names)) return true
+    return this.#turns.yield() || this.#pump(network, names) || this.#feed(network, nodes, names)
+  }
+
+  /** Lets what waits enter these nodes. Returns whether anything did. */
+  #feed(network: Network, nodes: readonly HeldNode[], names: readonly string[]): boolean {
     if (!network.kernels.feed(names)) return false
     for (const node of nodes) node.arrivals += 1
     return true
