@@ -39,12 +39,13 @@ const mayBeHealthy = ({ system, time }: Moment): boolean =>
 /** All present choices, in the order of their kinds. */
 export const optionsOf = (moment: Moment): Option[] => {
   if (moment.healthy) return healthyOptions(moment, moment.healthy)
+  const calls = clientOptions(moment)
   const inputs = inputOptions(moment)
   return ([] as Option[]).concat(
-    clientOptions(moment),
+    calls,
     inputs,
     left(moment, 'overlap') ? overlapOptions(inputs.filter(input => mayOverlap(moment, input))) : [],
-    left(moment, 'overlap') ? clientsAtOnce(moment, clientOptions(moment)) : [],
+    left(moment, 'overlap') ? clientsAtOnce(moment, calls) : [],
     left(moment, 'divide') ? moment.deliverable.flatMap(message => divisions(moment.network, message)) : [],
     splits(moment),
     messageFaults(moment),
