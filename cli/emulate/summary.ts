@@ -294,8 +294,8 @@ const describePredicted = ({ predictions: predicted, predicted: times }: RunSumm
 }
 
 const describeFilters = (filters: FilterTimes | undefined): string[] => {
-  const { inTime, late, lateMs } = filters ?? { inTime: 0, late: 0, lateMs: 0 }
-  if (inTime + late === 0) return []
+  if (filters === undefined || filters.inTime + filters.late === 0) return []
+  const { inTime, late, lateMs } = filters
   const most = late > 0 ? `, by ${inSeconds(lateMs)} at most` : ''
   return [`  what to prevent was known in time in ${counted(inTime, 'round')}, late in ${late}${most}`]
 }
