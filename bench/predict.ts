@@ -17,7 +17,7 @@ import { loadConfig } from '../cli/config/load-config.ts'
 import { scheduleFrom, sessionFrom } from '../cli/traces/recorded.ts'
 import { Cluster } from '../harness/cluster.ts'
 import { resolveSystem } from '../harness/config/config.ts'
-import { inTime } from '../harness/timed/timed-system.ts'
+import { systemInTime } from '../harness/timed/timed-system.ts'
 import { cpuOfChildren } from './corpus/cpu.ts'
 import { bugs, ofCrystalBall } from './corpus/rows.ts'
 import { lastToLookAt, some, stepsWith } from './emulate/preconditions.ts'
@@ -64,7 +64,7 @@ const measureSpeed = async (what: string, config: string, environment: Record<st
   const { definition, directory: place } = await loadConfig(config)
   const held = sessionFrom(`${trace}:${steps}`)
   const labels = scheduleFrom(`${trace}:${steps}`)
-  const system = inTime(resolveSystem(definition, { directory: place }), held.timing)
+  const system = systemInTime(resolveSystem(definition, { directory: place }), held.timing)
   const { seed = 1, ...others } = held
   const cluster = new Cluster(system, { seed, ...others })
   try {

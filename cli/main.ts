@@ -12,7 +12,7 @@ import { addCampaignCommands } from './campaign/campaigns.ts'
 import { annotationOf } from './check/annotation.ts'
 import { checkConfig } from './check/check.ts'
 import type { Checked } from './check/checked.ts'
-import { describe, describeReplay, describeTried } from './check/describe.ts'
+import { describeCheck, describeReplay, describeTried } from './check/describe.ts'
 import { outcomeOf } from './check/outcome.ts'
 import { shrinkTrace } from './check/shrink.ts'
 import { tryByHand } from './check/try.ts'
@@ -63,7 +63,7 @@ const report = (checked: Checked, { json }: { json?: boolean | undefined }): num
   if (json) {
     process.stderr.write(`${checked.verdict.message}\n`)
     print(JSON.stringify(outcomeOf(checked)))
-  } else print(describe(checked))
+  } else print(describeCheck(checked))
   return unlessUnwritten(exitCode[checked.verdict.verdict], checked.unwritten)
 }
 

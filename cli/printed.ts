@@ -3,7 +3,7 @@ import { violationKinds } from '../checker/cells/violation.ts'
 import { nodeVerbs } from '../checker/happening/happenings.ts'
 import { type SearchName, searchNames } from '../checker/searches/search.ts'
 import { packetKinds } from '../proxy/forwarding/counters.ts'
-import type { Summary as TopologySummary } from '../topologies/summary/summary.ts'
+import type { TopologySummary } from '../topologies/summary/summary.ts'
 import type { CampaignOutcome } from './campaign/campaign.ts'
 import type { WhatWasMet } from './check/met.ts'
 import type { CheckOutcome } from './check/outcome.ts'
@@ -17,7 +17,7 @@ import type { BisectedSchedule } from './schedules/bisect.ts'
 import type { Confirmed } from './schedules/confirm-schedule.ts'
 import type { Regressed } from './schedules/regress.ts'
 import type { Ability } from './session/machine.ts'
-import type { Repeated } from './traces/repeat.ts'
+import type { RepeatOutcome } from './traces/repeat.ts'
 import type { Difference } from './traces/repetition.ts'
 import type { Replayed } from './traces/replay.ts'
 import type { Verified } from './verify/verify.ts'
@@ -247,7 +247,7 @@ const replayed: z.ZodType<Replayed> = z.strictObject({
   message,
 })
 
-const repeated: z.ZodType<Repeated> = z.strictObject({
+const repeated: z.ZodType<RepeatOutcome> = z.strictObject({
   times: count.describe('executions'),
   same: count.describe('how many equal the first, including itself'),
   differs: difference.nullable(),

@@ -11,7 +11,7 @@ import { ContainerLives } from './container-lives.ts'
 import { ContainerRuntime } from './container-runtime.ts'
 import { EngineLacks } from './error.ts'
 import { writeGate } from './gate.ts'
-import { commandOf, directoryOf, findImage, type Image, imageEnvironmentOf, type OnPull } from './image.ts'
+import { directoryOf, findImage, type Image, imageCommand, imageEnvironmentOf, type OnPull } from './image.ts'
 import { type Labels, labelled, newLabels, removeContainers, removeStale } from './labels.ts'
 
 /** The Docker engine, for the lifetime of a cluster. */
@@ -44,7 +44,7 @@ export class DockerEngine implements Engine, NativeEngine {
       assertSources(node)
       const image = await findImage(docker, node, onPull)
       // Reports a missing command now rather than after the cluster began.
-      commandOf(image, node)
+      imageCommand(image, node)
       images.set(node.name, image)
     }
     return new DockerEngine(docker, images)
@@ -77,7 +77,7 @@ export class DockerEngine implements Engine, NativeEngine {
     if (!existsSync(gate)) writeGate(gate)
     return {
       options: optionsOf(definition, image, files.directory, this.#labels),
-      command: commandOf(image, definition),
+      command: imageCommand(image, definition),
       workingDirectory: directoryOf(image, definition),
       gate,
     }

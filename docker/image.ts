@@ -74,7 +74,7 @@ const wrong = ({ name }: ResolvedNode, found: string) =>
   new ConfigError([`nodes.${name}.image: expected an image of the engine for Linux on x86-64, but ${found}`])
 
 /** The program of a container of the image, with its arguments, combined as Docker does. */
-export const commandOf = (image: Image, { name, command, container }: ResolvedNode): string[] => {
+export const imageCommand = (image: Image, { name, command, container }: ResolvedNode): string[] => {
   const entrypoint = container!.entrypoint ?? image.entrypoint
   const own = container!.entrypoint === undefined ? image.command : []
   const whole = [...entrypoint, ...(command.length > 0 ? command : own)]

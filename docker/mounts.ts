@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 import { openRoot } from '../harness/hold/start/launch.ts'
-import { CLONE_FS, CLONE_NEWNS, check, mount, setns, umount2, unshare } from '../linux/libc.ts'
+import { CLONE_FS, CLONE_NEWNS, mount, requireSuccess, setns, umount2, unshare } from '../linux/libc.ts'
 import { changeDirectory, pivotRoot } from '../linux/mount-calls.ts'
 import { mountsOf } from '../linux/mountinfo.ts'
 import { applyMounts, type MountPlan, mountOverlay, type Overlay } from '../linux/mounts.ts'
@@ -15,11 +15,11 @@ export const insideFilesOf = <Result>(pid: number, inside: () => Result): Result
   const directory = process.cwd()
   try {
     // A thread that shares its root with others may not enter another mount namespace.
-    check('unshare(CLONE_FS)', unshare(CLONE_FS))
-    check('setns(mnt)', setns(there, CLONE_NEWNS))
+    requireSuccess('unshare(CLONE_FS)', unshare(CLONE_FS))
+    requireSuccess('setns(mnt)', setns(there, CLONE_NEWNS))
     return inside()
   } finally {
-    check('setns(mnt)', setns(home, CLONE_NEWNS))
+    requireSuccess('setns(mnt)', setns(home, CLONE_NEWNS))
     changeDirectory(directory)
     closeSync(home)
     closeSync(there)
@@ -43,7 +43,7 @@ export const mountInside = (pid: number, { scaffold, empty, overlays, ...shown }
     const root = overlays.find(({ directory }) => directory === '/')
     if (root) coverRoot(root, submounts)
     applyMounts({ ...shown, overlays: overlays.filter(overlay => overlay !== root), empty: [] })
-    check(`umount ${scaffold}`, umount2(scaffold, detach))
+    requireSuccess(`umount ${scaffold}`, umount2(scaffold, detach))
     applyMounts({ overlays: [], files: [], additions: [], empty })
     return lowers
   })
@@ -66,9 +66,9 @@ const coverRoot = (overlay: Overlay, submounts: readonly string[]) => {
   mountOverlay(overlay, '/', '/')
   // `/` is still this thread's old root; its parent is the layer mounted over it.
   changeDirectory('/..')
-  for (const path of submounts) check(`move ${path}`, mount(path, `.${path}`, null, move, null))
+  for (const path of submounts) requireSuccess(`move ${path}`, mount(path, `.${path}`, null, move, null))
   pivotRoot()
-  check('umount the former root', umount2('.', detach))
+  requireSuccess('umount the former root', umount2('.', detach))
   changeDirectory('/')
 }
 

@@ -8,7 +8,7 @@ import { type CountedNotes, notKept, notMarked, notRewound, sayNotes, uncounted 
 import { joinParts, type NodePart } from './execution/alone.ts'
 import { auditLast } from './execution/audit-last.ts'
 import { Beside } from './execution/beside.ts'
-import { Checkpoints } from './execution/checkpoints.ts'
+import { StageMarks } from './execution/checkpoints.ts'
 import type { ClusterCheckpoint } from './execution/cluster-checkpoint.ts'
 import { Debugging } from './execution/debugging.ts'
 import { Driver } from './execution/driver.ts'
@@ -65,7 +65,7 @@ export class Cluster implements System<GlobalState>, Processes {
   /** Its system calls, if they are recorded. */
   readonly recording: Recording
   /** Saves states and returns to them. */
-  readonly checkpoints: Checkpoints
+  readonly checkpoints: StageMarks
   /** For a debugger, between two steps. */
   readonly debugging: Debugging
   /** For a run in a common time. */
@@ -94,7 +94,7 @@ export class Cluster implements System<GlobalState>, Processes {
     this.#stage = new Stage(system, nodes, runner, timing)
     this.recording = new Recording(this.#stage)
     this.#driver = new Driver(this.#stage, seed, this.recording)
-    this.checkpoints = new Checkpoints(this.#stage, this.#driver)
+    this.checkpoints = new StageMarks(this.#stage, this.#driver)
     this.debugging = new Debugging(this.#stage, this.#driver)
     this.running = new Running(this.#stage, this.#driver)
   }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { check, libc } from './libc.ts'
+import { libc, requireSuccess } from './libc.ts'
 
 const schedSetaffinity = libc.func('int sched_setaffinity(int pid, size_t length, void *mask)')
 
@@ -23,7 +23,7 @@ export const allowedCpus = (): number[] => {
 export const allow = (tid: number, cpus: readonly number[]): void => {
   const mask = Buffer.alloc(length)
   for (const cpu of cpus) mask[cpu >> 3]! |= 1 << (cpu & 7)
-  check('sched_setaffinity', schedSetaffinity(tid, length, mask))
+  requireSuccess('sched_setaffinity', schedSetaffinity(tid, length, mask))
 }
 
 /** Does something while this thread, and processes that it starts, may run on these CPUs. */

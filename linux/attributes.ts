@@ -1,5 +1,5 @@
 import { chmodSync, lchownSync, lstatSync, type Stats } from 'node:fs'
-import { check, errno, lastErrno, libc } from './libc.ts'
+import { errno, lastErrno, libc, requireSuccess } from './libc.ts'
 
 /** Extended attributes of files (xattr(7)), which Node has no functions for; links are not followed. */
 
@@ -63,7 +63,7 @@ export const copyAttributes = (
   if ((mode & fileType) !== symbolicLink) chmodSync(to, mode & 0o7777)
   for (const [name, value] of attributesOf(from)) {
     if (!isWanted(name) || setAttribute(to, name, value, value.length, 0) === 0) continue
-    if (!refusals.includes(lastErrno())) check(`setxattr ${to}`, -1)
+    if (!refusals.includes(lastErrno())) requireSuccess(`setxattr ${to}`, -1)
   }
 }
 

@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
-import { CLONE_FS, check, setns, unshare } from './libc.ts'
+import { CLONE_FS, requireSuccess, setns, unshare } from './libc.ts'
 import { changeDirectory } from './mount-calls.ts'
 
 /** Runs something that moves this thread to other namespaces, and then returns the thread to its own. */
@@ -8,12 +8,12 @@ export const awayFromHome = <Result>(away: () => Result): Result => {
   const directory = process.cwd()
   // A thread that shares its root with others, as each new one does with its creator, may not enter another mount
   // namespace.
-  check('unshare(CLONE_FS)', unshare(CLONE_FS))
+  requireSuccess('unshare(CLONE_FS)', unshare(CLONE_FS))
   try {
     return away()
   } finally {
     for (const fd of home) {
-      check('setns', setns(fd, 0))
+      requireSuccess('setns', setns(fd, 0))
       closeSync(fd)
     }
     changeDirectory(directory)

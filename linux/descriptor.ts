@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs'
-import { check, close, errno, lastErrno, syscall } from './libc.ts'
+import { close, errno, lastErrno, requireSuccess, syscall } from './libc.ts'
 import { syscallNumber } from './syscall-number.ts'
 
 /** Descriptors of the processes whose files are being duplicated one after another. */
@@ -9,7 +9,7 @@ const handles = new Map<number, number>()
 export const withProcess = <Result>(pid: number, work: () => Result): Result => {
   if (handles.has(pid)) return work()
   // By number, as in `pidfd.ts`.
-  const handle = check('pidfd_open', Number(syscall(syscallNumber.pidfd_open, pid, 0, 0, 0, 0, 0)))
+  const handle = requireSuccess('pidfd_open', Number(syscall(syscallNumber.pidfd_open, pid, 0, 0, 0, 0, 0)))
   handles.set(pid, handle)
   try {
     return work()
@@ -23,7 +23,7 @@ export const withProcess = <Result>(pid: number, work: () => Result): Result => 
 export const duplicate = (pid: number, fd: number): number | undefined => {
   return withProcess(pid, () => {
     const copy = Number(syscall(syscallNumber.pidfd_getfd, handles.get(pid)!, fd, 0, 0, 0, 0))
-    return copy === -1 && lastErrno() === errno.EBADF ? undefined : check('pidfd_getfd', copy)
+    return copy === -1 && lastErrno() === errno.EBADF ? undefined : requireSuccess('pidfd_getfd', copy)
   })
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { awayFromHome } from './away.ts'
 import { readKernelFile } from './kernel-file.ts'
-import { CLONE_NEWPID, check, libc, setns } from './libc.ts'
+import { CLONE_NEWPID, libc, requireSuccess, setns } from './libc.ts'
 import { type StartCall, startCalls } from './starter.ts'
 
 const wait4 = libc.func('wait4', 'int', ['int', 'void *', 'int', 'void *'])
@@ -29,10 +29,10 @@ export const setLastIdIn = (pid: number, id: number): void => {
   const namespace = openSync(`/proc/${pid}/ns/pid`, 'r')
   try {
     const helper = awayFromHome(() => {
-      check('setns(pid)', setns(namespace, CLONE_NEWPID))
+      requireSuccess('setns(pid)', setns(namespace, CLONE_NEWPID))
       return startCalls(calls, [[own, fileDescriptor]])
     })
-    check('wait4', wait4(helper, null, allChildren, null))
+    requireSuccess('wait4', wait4(helper, null, allChildren, null))
   } finally {
     closeSync(namespace)
     closeSync(own)

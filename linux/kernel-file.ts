@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { check, close, open, pread } from './libc.ts'
+import { close, open, pread, requireSuccess } from './libc.ts'
 
 const closeOnExec = 0o2000000
 const buffer = Buffer.alloc(1 << 16)
@@ -10,7 +10,7 @@ export class KernelFile {
 
   /** @throws SystemError */
   constructor(path: string) {
-    this.descriptor = check(`open ${path}`, open(path, constants.O_RDONLY | closeOnExec, 0))
+    this.descriptor = requireSuccess(`open ${path}`, open(path, constants.O_RDONLY | closeOnExec, 0))
   }
 
   /**
@@ -21,7 +21,7 @@ export class KernelFile {
   read(): string {
     let text = ''
     for (let offset = 0; ; ) {
-      const length = check('read a file of the kernel', pread(this.descriptor, buffer, buffer.length, offset))
+      const length = requireSuccess('read a file of the kernel', pread(this.descriptor, buffer, buffer.length, offset))
       if (length === 0) return text
       text += buffer.toString('latin1', 0, length)
       offset += length

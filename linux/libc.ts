@@ -1,7 +1,7 @@
 /**
  * The C library, through koffi: the few calls that Node.js lacks. All act on the calling thread.
  *
- * A call returns what C returns. `check` turns -1 into an Error with the call and its errno.
+ * A call returns what C returns. `requireSuccess` turns -1 into an Error with the call and its errno.
  */
 import { constants } from 'node:os'
 import { getSystemErrorMap } from 'node:util'
@@ -99,7 +99,7 @@ export class SystemError extends Error {
  *
  * @throws SystemError with the errno of the last call: `setns: EPERM (operation not permitted)`
  */
-export const check = (call: string, result: number): number => {
+export const requireSuccess = (call: string, result: number): number => {
   if (result === -1) throw new SystemError(call, lastErrno())
   return result
 }
@@ -146,6 +146,6 @@ const closeOnExec = 0o2000000
 /** Our own pipe, which no program that is started inherits. */
 export const pipe = () => {
   const ends = Buffer.alloc(8)
-  check('pipe2', pipe2(ends, closeOnExec))
+  requireSuccess('pipe2', pipe2(ends, closeOnExec))
   return { readEnd: ends.readInt32LE(0), writeEnd: ends.readInt32LE(4) }
 }

@@ -2,7 +2,7 @@
  * The wire between a node's kernel and the router: whole IP packets in order. A TUN device is one. Tests use a kernel
  * in memory.
  */
-export interface Link {
+export interface PacketLink {
   /** Readable while there is a packet to read; undefined if the kernel has none for it. */
   readonly descriptor?: number | undefined
   /**

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import koffi from 'koffi'
-import { check, libc } from './libc.ts'
+import { libc, requireSuccess } from './libc.ts'
 
 const writeVectors = libc.func(
   'long process_vm_writev(int pid, void *from, unsigned long count, void *to, unsigned long toCount, unsigned long flags)',
@@ -52,7 +52,7 @@ export class ProcessMemory {
       const length = some.reduce((sum, { bytes }) => sum + bytes.length, 0)
       const from = vectorsOf(some, ({ bytes }) => koffi.address(bytes))
       const to = vectorsOf(some, ({ start }) => BigInt(start))
-      const put = check('process_vm_writev', writeVectors(this.#pid, from, some.length, to, some.length, 0))
+      const put = requireSuccess('process_vm_writev', writeVectors(this.#pid, from, some.length, to, some.length, 0))
       if (put !== length) throw new Error(`wrote ${put} of ${length} bytes of process ${this.#pid}`)
     }
   }

@@ -1,4 +1,4 @@
-import { AT_FDCWD, check, libc } from './libc.ts'
+import { AT_FDCWD, libc, requireSuccess } from './libc.ts'
 import { syscallNumber } from './syscall-number.ts'
 
 /** Calls on mounts for which the C library may be too old. All act on the calling thread's namespace. */
@@ -38,7 +38,7 @@ export const mountAttribute = { readOnly: 1, noSetuid: 2, noDevices: 4 } as cons
  * @param isWhole whether to include all mounts in it
  */
 export const openTree = (path: string, isWhole = false): number =>
-  check(
+  requireSuccess(
     `open_tree ${path}`,
     Number(openTreeNumber(syscallNumber.open_tree, AT_FDCWD, path, cloned | (isWhole ? recursive : 0))),
   )
@@ -46,7 +46,7 @@ export const openTree = (path: string, isWhole = false): number =>
 /** Attaches such a mount at a path of this namespace. */
 export const moveMount = (tree: number, path: string): void => {
   const moved = moveMountNumber(syscallNumber.move_mount, tree, '', AT_FDCWD, path, fromDescriptor)
-  check(`move_mount ${path}`, Number(moved))
+  requireSuccess(`move_mount ${path}`, Number(moved))
 }
 
 /** Restricts a mount, and with `isWhole` all mounts in it. */
@@ -55,14 +55,14 @@ export const restrict = (path: string, attributes: number, isWhole = false): voi
   buffer.writeBigUInt64LE(BigInt(attributes), 0)
   const flags = isWhole ? recursive : 0
   const result = mountSetattrNumber(syscallNumber.mount_setattr, AT_FDCWD, path, flags, buffer, buffer.length)
-  check(`mount_setattr ${path}`, Number(result))
+  requireSuccess(`mount_setattr ${path}`, Number(result))
 }
 
 export const changeDirectory = (path: string): void => {
-  check(`chdir ${path}`, chdirCall(path))
+  requireSuccess(`chdir ${path}`, chdirCall(path))
 }
 
 /** Makes the present directory, a mount point, the root, and mounts the former root over it. */
 export const pivotRoot = (): void => {
-  check('pivot_root', pivotRootCall('.', '.'))
+  requireSuccess('pivot_root', pivotRootCall('.', '.'))
 }

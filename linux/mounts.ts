@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
 import { copyAttributes, isOfOverlay } from './attributes.ts'
-import { check, mount } from './libc.ts'
+import { mount, requireSuccess } from './libc.ts'
 import { mountAttribute, restrict } from './mount-calls.ts'
 
 /** How the node's file system differs from this machine's. */
@@ -30,7 +30,7 @@ export const noDevices = 4 // MS_NODEV
 
 /** Keeps mounts in this thread's namespace, a copy of another, from spreading to others. */
 export const isolateMounts = () => {
-  check('mount /', mount(null, '/', null, privatePropagation, null))
+  requireSuccess('mount /', mount(null, '/', null, privatePropagation, null))
 }
 
 /** Mounts everything in this thread's namespace. Paths that do not exist are skipped. */
@@ -38,7 +38,7 @@ export const applyMounts = (plan: MountPlan) => {
   for (const overlay of plan.overlays) mountOverlay(overlay, overlay.directory, overlay.directory)
   for (const [path, source] of plan.files)
     if (existsSync(path)) {
-      check(`mount ${path}`, mount(source, path, null, bind, null))
+      requireSuccess(`mount ${path}`, mount(source, path, null, bind, null))
       restrict(path, mountAttribute.readOnly)
     }
   for (const [path, source] of plan.additions) if (existsSync(path)) mountAddition(path, path, source)
@@ -60,7 +60,7 @@ export const mountAddition = (target: string, path: string, source: string) =>
   mountLayers(target, `lowerdir=${escaped(source)}:${escaped(path)}`, noDevices)
 
 export const mountEmpty = (path: string, bytesMax: number) =>
-  check(`mount ${path}`, mount('tmpfs', path, 'tmpfs', noDevices, `mode=1777,size=${bytesMax}`))
+  requireSuccess(`mount ${path}`, mount('tmpfs', path, 'tmpfs', noDevices, `mode=1777,size=${bytesMax}`))
 
 function isKernelSince(major: number, minor: number): boolean {
   const [ownMajor, ownMinor] = release().split('.').map(Number) as [number, number]
@@ -88,7 +88,7 @@ const mountLayers = (target: string, layers: string, flags: number) => {
   const options = `${common},${layers}`
   // Tries attributes that only root may write first, then those that a user namespace may write.
   if (mount('overlay', target, 'overlay', flags, options) === 0) return
-  check(`mount overlay ${target}`, mount('overlay', target, 'overlay', flags, `userxattr,${options}`))
+  requireSuccess(`mount overlay ${target}`, mount('overlay', target, 'overlay', flags, `userxattr,${options}`))
 }
 
 /** Commas separate overlay's options, and colons its lower directories, so both are escaped. */

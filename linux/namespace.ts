@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs'
-import { CLONE_NEWNET, check, setns, unshare } from './libc.ts'
+import { CLONE_NEWNET, requireSuccess, setns, unshare } from './libc.ts'
 import { Netlink } from './netlink.ts'
 
 /** The network namespace of the calling thread, not of the process's first thread. */
@@ -124,7 +124,7 @@ export class NetworkNamespace {
 
   static #make(settings: Readonly<Record<string, string>>): NetworkNamespace {
     return comingBack(() => {
-      check('unshare(CLONE_NEWNET)', unshare(CLONE_NEWNET))
+      requireSuccess('unshare(CLONE_NEWNET)', unshare(CLONE_NEWNET))
       configure(settings)
       return new NetworkNamespace(openSync(current, 'r'))
     })
@@ -137,7 +137,7 @@ export class NetworkNamespace {
    */
   run<T>(inside: () => T): T {
     return comingBack(() => {
-      check('setns', setns(this.fd, CLONE_NEWNET))
+      requireSuccess('setns', setns(this.fd, CLONE_NEWNET))
       return inside()
     })
   }
@@ -152,11 +152,11 @@ const comingBack = <T>(away: () => T): T => {
   const home = openSync(current, 'r')
   try {
     // A thread that may not enter its own namespace could not return to it. Fail before anything happens.
-    check('setns to the present network namespace', setns(home, CLONE_NEWNET))
+    requireSuccess('setns to the present network namespace', setns(home, CLONE_NEWNET))
     try {
       return away()
     } finally {
-      check('setns', setns(home, CLONE_NEWNET))
+      requireSuccess('setns', setns(home, CLONE_NEWNET))
     }
   } finally {
     closeSync(home)

@@ -3,7 +3,7 @@
  * namespace in which the thread was when it opened the socket.
  */
 import { bytesOfAddress } from './address.ts'
-import { AF_INET, AF_INET6, check, close, libc, recv, SystemError, send, socket } from './libc.ts'
+import { AF_INET, AF_INET6, close, libc, recv, requireSuccess, SystemError, send, socket } from './libc.ts'
 
 const AF_NETLINK = 16
 const SOCK_RAW_CLOEXEC = 3 | 0o2000000
@@ -59,7 +59,7 @@ export class Netlink {
 
   /** Does some work in this thread's present network namespace. */
   static use<Result>(work: (netlink: Netlink) => Result, family: number = NETLINK_ROUTE): Result {
-    const fd = check('socket(AF_NETLINK)', socket(AF_NETLINK, SOCK_RAW_CLOEXEC, family))
+    const fd = requireSuccess('socket(AF_NETLINK)', socket(AF_NETLINK, SOCK_RAW_CLOEXEC, family))
     try {
       return work(new Netlink(fd))
     } finally {
@@ -212,8 +212,8 @@ export class Netlink {
     message.writeUInt32LE(message.length, 0)
     message.writeUInt16LE(type, 4)
     message.writeUInt16LE(NLM_F_REQUEST_ACK | flags, 6)
-    check(`netlink: ${what}`, send(this.#fd, message, message.length, 0))
-    check(`netlink: ${what}`, recv(this.#fd, this.#answer, this.#answer.length, 0))
+    requireSuccess(`netlink: ${what}`, send(this.#fd, message, message.length, 0))
+    requireSuccess(`netlink: ${what}`, recv(this.#fd, this.#answer, this.#answer.length, 0))
     // The answer is an nlmsgerr: the header, then the negated error number.
     return -this.#answer.readInt32LE(16)
   }

@@ -1,4 +1,4 @@
-import { check, errno, lastErrno, libc, syscall } from './libc.ts'
+import { errno, lastErrno, libc, requireSuccess, syscall } from './libc.ts'
 import { syscallNumber } from './syscall-number.ts'
 
 /**
@@ -13,13 +13,13 @@ const readable = 1
 export const openProcess = (pid: number): number | undefined => {
   const descriptor = Number(syscall(syscallNumber.pidfd_open, pid, 0, 0, 0, 0, 0))
   if (descriptor === -1 && lastErrno() === errno.ESRCH) return undefined
-  return check(`pidfd_open ${pid}`, descriptor)
+  return requireSuccess(`pidfd_open ${pid}`, descriptor)
 }
 
 /** Sends a signal. Nothing happens if the process has ended. */
 export const signalProcess = (descriptor: number, signal: number): void => {
   const result = Number(syscall(syscallNumber.pidfd_send_signal, descriptor, signal, 0, 0, 0, 0))
-  if (result === -1 && lastErrno() !== errno.ESRCH) check('pidfd_send_signal', result)
+  if (result === -1 && lastErrno() !== errno.ESRCH) requireSuccess('pidfd_send_signal', result)
 }
 
 /** Blocks until the process has ended; false after that many milliseconds, or after a signal to this thread. */
@@ -29,5 +29,5 @@ export const awaitProcess = (descriptor: number, milliseconds: number): boolean 
   request.writeInt16LE(readable, 4)
   const result = pollDescriptors(request, 1, milliseconds)
   if (result === -1 && lastErrno() === errno.EINTR) return false
-  return check('poll', result) > 0
+  return requireSuccess('poll', result) > 0
 }

@@ -1,5 +1,5 @@
 import koffi from 'koffi'
-import { check, libc } from './libc.ts'
+import { libc, requireSuccess } from './libc.ts'
 import { syscallNumber } from './syscall-number.ts'
 
 /** The parts of ptrace(2) and wait4(2) that holding a process needs. The thread that seized must make all calls. */
@@ -46,7 +46,7 @@ const options =
 
 export const event = { fork: 1, vfork: 2, clone: 3, vforkDone: 5, exec: 4, seccomp: 7, stop: 128 } as const
 
-export const seize = (tid: number) => check('ptrace(SEIZE)', ptraceNumber(request.seize, tid, 0, options))
+export const seize = (tid: number) => requireSuccess('ptrace(SEIZE)', ptraceNumber(request.seize, tid, 0, options))
 
 /**
  * Requests that resume or interrupt return false if the thread has died meanwhile (ESRCH). `wait` then reports its end.
@@ -66,7 +66,7 @@ export const detach = (tid: number, signal = 0) => resume(request.detach, tid, s
 const eventMessage = Buffer.alloc(8)
 /** What came with an event: the new thread's id for fork, vfork and clone; the former id for exec. */
 export const getEventMessage = (tid: number) => {
-  check('ptrace(GETEVENTMSG)', ptraceBuffer(request.getEventMessage, tid, 0, eventMessage))
+  requireSuccess('ptrace(GETEVENTMSG)', ptraceBuffer(request.getEventMessage, tid, 0, eventMessage))
   return Number(eventMessage.readBigUInt64LE())
 }
 
@@ -101,12 +101,12 @@ const maskLength = 8
 /** The signals that a stopped thread blocks. */
 export const getSignalMask = (tid: number): Buffer => {
   const mask = Buffer.alloc(maskLength)
-  check('ptrace(GETSIGMASK)', ptraceBuffer(request.getSignalMask, tid, maskLength, mask))
+  requireSuccess('ptrace(GETSIGMASK)', ptraceBuffer(request.getSignalMask, tid, maskLength, mask))
   return mask
 }
 
 export const setSignalMask = (tid: number, mask: Buffer): void => {
-  check('ptrace(SETSIGMASK)', ptraceBuffer(request.setSignalMask, tid, maskLength, mask))
+  requireSuccess('ptrace(SETSIGMASK)', ptraceBuffer(request.setSignalMask, tid, maskLength, mask))
 }
 
 export const allSignals = Buffer.alloc(maskLength, 0xff)
@@ -158,13 +158,13 @@ const roomForState = Buffer.alloc(1 << 14)
 /** A stopped thread's floating-point and vector registers, in the kernel's layout. */
 export const getExtendedState = (tid: number): Buffer => {
   const place = { base: roomForState, length: roomForState.length }
-  check('ptrace(GETREGSET)', ptraceVector(request.getRegisterSet, tid, extendedState, place))
+  requireSuccess('ptrace(GETREGSET)', ptraceVector(request.getRegisterSet, tid, extendedState, place))
   return Buffer.from(roomForState.subarray(0, place.length))
 }
 
 export const setExtendedState = (tid: number, state: Buffer): void => {
   const place = { base: state, length: state.length }
-  check('ptrace(SETREGSET)', ptraceVector(request.setRegisterSet, tid, extendedState, place))
+  requireSuccess('ptrace(SETREGSET)', ptraceVector(request.setRegisterSet, tid, extendedState, place))
 }
 
 /** Positions in `struct user_regs_struct` of x86-64. */
@@ -336,9 +336,9 @@ const awaitChange = (tid: number): ThreadChange => {
   if (known) return known
   const mayTakeOthers = foreignChildren.count === 0
   for (;;) {
-    const found = check('wait4', wait4(tid, status, (mayTakeOthers ? noHang : 0) | all | ownThreadOnly, null))
+    const found = requireSuccess('wait4', wait4(tid, status, (mayTakeOthers ? noHang : 0) | all | ownThreadOnly, null))
     if (found > 0) return decode(found, status.readUInt32LE())
-    const any = check('wait4', wait4(anyChild, status, all | ownThreadOnly, null))
+    const any = requireSuccess('wait4', wait4(anyChild, status, all | ownThreadOnly, null))
     const change = decode(any, status.readUInt32LE())
     if (change.tid === tid) return change
     passed.push(change)

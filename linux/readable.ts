@@ -1,4 +1,4 @@
-import { check, libc, untilDone } from './libc.ts'
+import { libc, requireSuccess, untilDone } from './libc.ts'
 
 const poll = libc.func('int poll(void *entries, unsigned long count, int timeoutMs)')
 
@@ -24,7 +24,7 @@ export class Readable {
 
   /** Asks, without waiting: how many can be read now. */
   count(): number {
-    return check(
+    return requireSuccess(
       'poll',
       untilDone(() => poll(this.#entries, this.#entries.length / entryLength, 0)),
     )

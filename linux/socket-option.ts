@@ -1,4 +1,4 @@
-import { check, getsockopt } from './libc.ts'
+import { getsockopt, requireSuccess } from './libc.ts'
 
 /** An integer option of a socket. */
 export interface SocketOption {
@@ -16,6 +16,6 @@ export const getNumber = (fd: number, { level, name }: SocketOption): number =>
 
 export const getBytes = (fd: number, level: number, name: number, length: number): Buffer => {
   const value = Buffer.alloc(length)
-  check('getsockopt', getsockopt(fd, level, name, value, Buffer.from(Uint32Array.of(length).buffer)))
+  requireSuccess('getsockopt', getsockopt(fd, level, name, value, Buffer.from(Uint32Array.of(length).buffer)))
   return value
 }

@@ -1,5 +1,5 @@
 import { closeSync, writeSync } from 'node:fs'
-import { check, libc } from './libc.ts'
+import { libc, requireSuccess } from './libc.ts'
 import { spawn } from './spawn.ts'
 import { machineCode, staticProgram } from './static-program.ts'
 import { type SyscallName, syscallNumber } from './syscall-number.ts'
@@ -67,7 +67,7 @@ const closeOnExec = 1
 
 /** Descriptor of a file in memory that has no path. */
 const fileOf = (name: string, content: Buffer): number => {
-  const fd = check('memfd_create', memfdCreate(name, closeOnExec))
+  const fd = requireSuccess('memfd_create', memfdCreate(name, closeOnExec))
   writeSync(fd, content)
   return fd
 }

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
 import PQueue from 'p-queue'
 import { ipv6Of, parseAddress } from './address.ts'
-import { check, close, errno, ioctl, libc, open, write } from './libc.ts'
-import type { Link } from './link.ts'
+import { close, errno, ioctl, libc, open, requireSuccess, write } from './libc.ts'
+import type { PacketLink } from './link.ts'
 import { hears } from './listeners.ts'
 import type { NetworkNamespace } from './namespace.ts'
 import { Netlink } from './netlink.ts'
@@ -49,7 +49,7 @@ const forwarded: Device = { flags: IFF_TUN | IFF_NO_PI | IFF_VNET_HDR, mtu: 1500
  *
  * @throws SystemError if /dev/net/tun may not be opened or the caller lacks CAP_NET_ADMIN in the namespace
  */
-export const openTun = (namespace: NetworkNamespace, address: string): Link =>
+export const openTun = (namespace: NetworkNamespace, address: string): PacketLink =>
   new Tun(openDevice(namespace, address, held), namespace)
 
 /**
@@ -64,7 +64,7 @@ export const openForwardedTun = (namespace: NetworkNamespace, address: string): 
 
 /** Whether the node's kernel may leave checksums and the splitting of large packets to the receiver. */
 export const setOffloads = (fd: number, areOn: boolean): void => {
-  check('ioctl(TUNSETOFFLOAD)', setFeatures(fd, TUNSETOFFLOAD, areOn ? TUN_F_CSUM | TUN_F_TSO4 : 0))
+  requireSuccess('ioctl(TUNSETOFFLOAD)', setFeatures(fd, TUNSETOFFLOAD, areOn ? TUN_F_CSUM | TUN_F_TSO4 : 0))
 }
 
 /** Closes the device in another thread, because the kernel waits until no CPU sees it any more (up to 30 ms). */
@@ -80,12 +80,12 @@ const localhost = 0x7f00_0001
 const openDevice = (namespace: NetworkNamespace, address: string, device: Device): number => {
   const numeric = parseAddress(address)
   return namespace.run(() => {
-    const fd = check(
+    const fd = requireSuccess(
       'open /dev/net/tun',
       open('/dev/net/tun', constants.O_RDWR | constants.O_NONBLOCK | 0o2000000 /* O_CLOEXEC */, 0),
     )
     try {
-      check('ioctl(TUNSETIFF)', ioctl(fd, TUNSETIFF, interfaceRequest(device.flags)))
+      requireSuccess('ioctl(TUNSETIFF)', ioctl(fd, TUNSETIFF, interfaceRequest(device.flags)))
       configure(numeric, device)
     } catch (error) {
       close(fd)
@@ -119,7 +119,7 @@ const configure = (address: number, { mtu, queueLength, retransmitAfterMs }: Dev
 
 const nothingToRead = [errno.EAGAIN, errno.EINTR]
 
-class Tun implements Link {
+class Tun implements PacketLink {
   #fd: number
   readonly #namespace: NetworkNamespace
 
@@ -137,7 +137,7 @@ class Tun implements Link {
   }
 
   write(packet: Buffer, length: number): void {
-    check('write to the TUN', write(this.#fd, packet, length))
+    requireSuccess('write to the TUN', write(this.#fd, packet, length))
   }
 
   hears(destination: number, port: number): boolean {

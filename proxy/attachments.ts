@@ -1,5 +1,5 @@
 import { formatAddress } from '../linux/address.ts'
-import type { Link } from '../linux/link.ts'
+import type { PacketLink } from '../linux/link.ts'
 import type { PeersSee } from './endpoint.ts'
 import { endpointsOf, type Host, type Hosts } from './hosts.ts'
 import { Outbox } from './outbox.ts'
@@ -50,7 +50,7 @@ export class Attachments {
    *
    * @throws Error if the node is up, or its name or address belongs to another
    */
-  attach(name: string, address: string, link: Link): void {
+  attach(name: string, address: string, link: PacketLink): void {
     const host = this.#hosts.find(name) ?? this.#addHost(name, address, false)
     if (host.link !== undefined || host.onDatagram) throw new Error(`host ${name} is attached already`)
     if (formatAddress(host.address) !== address)
@@ -74,7 +74,7 @@ export class Attachments {
   }
 
   /** Removes a node as `detach` does, but leaves its link open and returns it. */
-  release(name: string, peersSee: PeersSee): Link {
+  release(name: string, peersSee: PeersSee): PacketLink {
     const host = this.#hosts.getUp(name)
     const { link } = host
     ;(host as Host).link = undefined
@@ -127,4 +127,4 @@ export class Attachments {
   }
 }
 
-const silent: Link = { read: () => 0, write: () => undefined, close: () => undefined }
+const silent: PacketLink = { read: () => 0, write: () => undefined, close: () => undefined }

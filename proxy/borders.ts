@@ -1,9 +1,9 @@
 /** Places at which a write is taken apart: after its first byte, in its middle, before its last byte. */
 export const places = ['first', 'half', 'last'] as const
-export type Place = (typeof places)[number]
+export type SplitPlace = (typeof places)[number]
 
 /** The number of bytes before a place in so many, at least two. */
-export const byteAt = (place: Place, length: number): number =>
+export const byteAt = (place: SplitPlace, length: number): number =>
   place === 'first' ? 1 : place === 'last' ? length - 1 : length >> 1
 
 /**

@@ -3,7 +3,7 @@ import { type ConnectionNames, type Counters, End } from './end.ts'
 import { Framing } from './framing.ts'
 import type { Host } from './hosts.ts'
 import type { Message } from './message.ts'
-import { copySide, shown } from './tcp.ts'
+import { copySide, describeSide } from './tcp.ts'
 
 /** An open connection, by its names in the execution. */
 export interface OpenConnection extends Pick<ConnectionNames, 'opener' | 'listener' | 'port' | 'number'> {
@@ -166,5 +166,5 @@ export const describeConnection = ({ opener, listener, port, number }: Connectio
 
 const showEnd = ({ side, framing, isMuted }: End): string => {
   const half = framing.rest()
-  return `${side ? shown(side) : 'gone'}${isMuted ? ' muted' : ''}${half.length > 0 ? ` half ${half.toString('base64')}` : ''}`
+  return `${side ? describeSide(side) : 'gone'}${isMuted ? ' muted' : ''}${half.length > 0 ? ` half ${half.toString('base64')}` : ''}`
 }

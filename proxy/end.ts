@@ -1,6 +1,6 @@
 import { ipv6Of } from '../linux/address.ts'
 import type { Endpoint, PeersSee } from './endpoint.ts'
-import { bytesOf, type Carried, type Division, type Framing, framesOf, type Pending } from './framing.ts'
+import { bytePart, type Division, type Framing, framePart, type Pending, type StreamItem } from './framing.ts'
 import { endKey, type Host } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
@@ -71,7 +71,7 @@ export class End implements Endpoint {
   /** For a listener: the number of the request among all connections. */
   asked = 0
   /** What was sent in this step, in order; not yet a message. */
-  #carried: Carried[] = []
+  #carried: StreamItem[] = []
   readonly #counters: Counters
 
   constructor({ host, names, role, framing }: Pick<End, 'host' | 'names' | 'role' | 'framing'>, counters: Counters) {
@@ -118,7 +118,7 @@ export class End implements Endpoint {
   divide({ after, of }: Division): readonly [Message, Message] {
     const message = this.queue.shift()!
     const { labelOf } = this.#counters
-    const partOf = of === 'frames' ? framesOf : bytesOf
+    const partOf = of === 'frames' ? framePart : bytePart
     const parts = [partOf(message, [0, after], labelOf), partOf(message, [after], labelOf)] as const
     this.queue.unshift(...parts)
     return parts
@@ -231,7 +231,7 @@ export class End implements Endpoint {
   }
 
   #take(side: tcp.Side, { kind, bytes }: Message): void {
-    if (kind === 'data') this.other.#release(tcp.send(side, bytes, this.host))
+    if (kind === 'data') this.other.#release(tcp.sendBytes(side, bytes, this.host))
     if (kind === 'accept') tcp.accept(side, this.host)
     if (kind === 'refuse') tcp.refuse(side, this.host)
     if (kind === 'close') tcp.finish(side, this.host)
@@ -239,7 +239,7 @@ export class End implements Endpoint {
     if (side.state === 'over') this.#forget()
   }
 
-  #carry(item: Carried): void {
+  #carry(item: StreamItem): void {
     if (!this.isMuted) this.#carried.push(item)
     else if (typeof item !== 'string') this.#release(item.length)
   }

@@ -4,7 +4,7 @@ import type { Message } from './message.ts'
 import { joinedLabel } from './short-label.ts'
 
 /** Bytes or an event. `lost`: the host went down without its peer seeing it. */
-export type Carried = Buffer | 'accept' | 'refuse' | 'close' | 'abort' | 'lost'
+export type StreamItem = Buffer | 'accept' | 'refuse' | 'close' | 'abort' | 'lost'
 
 /** A message without its label. */
 export interface Pending {
@@ -52,7 +52,7 @@ export class Framing {
   }
 
   /** What was sent in one step, in order, as messages. */
-  cut(carried: readonly Carried[]): Pending[] {
+  cut(carried: readonly StreamItem[]): Pending[] {
     const pending: Pending[] = []
     let stream: Buffer[] = []
     const endStream = () => {
@@ -125,7 +125,7 @@ const together = (frames: readonly Frame[], bytesMax: number): Frame[][] => {
 }
 
 /** A part of a message, by its frames. */
-export const framesOf = (
+export const framePart = (
   message: Message,
   [from, to]: readonly [from: number, to?: number],
   labelOf: LabelOf,
@@ -137,7 +137,7 @@ export const framesOf = (
 }
 
 /** A part of a message, by its bytes. The first part says what all of it means. */
-export const bytesOf = (
+export const bytePart = (
   message: Message,
   [from, to]: readonly [from: number, to?: number],
   labelOf: LabelOf,

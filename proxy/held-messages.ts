@@ -1,7 +1,7 @@
 import type { Connections, PlayedSegment } from './connections.ts'
 import type { Cuts } from './cuts.ts'
 import type { Datagrams, HeaderAndPayload } from './datagrams.ts'
-import { type Division, framesOf } from './framing.ts'
+import { type Division, framePart } from './framing.ts'
 import type { Hosts } from './hosts.ts'
 import type { LabelOf } from './label.ts'
 import type { Message } from './message.ts'
@@ -96,7 +96,7 @@ export class HeldMessages {
 
   /** What would arrive first of a message that is divided after so many of its frames. */
   beginningOf(message: Message, count: number): Message {
-    return framesOf(message, [0, count], this.#labelOf)
+    return framePart(message, [0, count], this.#labelOf)
   }
 
   /** Loses a datagram, or what tells of a connection's reset: both come once. */

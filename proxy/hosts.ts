@@ -1,5 +1,5 @@
 import { formatAddress, ipv6Of, parseAddress } from '../linux/address.ts'
-import type { Link } from '../linux/link.ts'
+import type { PacketLink } from '../linux/link.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Outbox } from './outbox.ts'
 import type { Wire } from './tcp.ts'
@@ -11,7 +11,7 @@ export interface Host extends Wire {
   /** Order in which hosts were added. */
   readonly order: number
   /** Undefined while the host is down, and for a virtual host. */
-  link: Link | undefined
+  link: PacketLink | undefined
   /** Whether no process runs on it and the search decides what it sends. */
   isPlayed: boolean
   readonly outbox: Outbox
@@ -94,9 +94,9 @@ export class Hosts {
   }
 
   /** @throws Error if it is unknown, down or virtual */
-  getUp(name: string): Host & { link: Link } {
+  getUp(name: string): Host & { link: PacketLink } {
     const host = this.get(name)
     if (host.link === undefined) throw new Error(`host ${name} is ${host.onDatagram ? 'virtual' : 'down'}`)
-    return host as Host & { link: Link }
+    return host as Host & { link: PacketLink }
   }
 }

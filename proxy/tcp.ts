@@ -128,7 +128,7 @@ export const refuse = (side: Side, wire: Wire): void => {
 }
 
 /** Queues bytes for the node and returns how many entered it at once. The rest follows as it makes room. */
-export const send = (side: Side, bytes: Buffer, wire: Wire): number => {
+export const sendBytes = (side: Side, bytes: Buffer, wire: Wire): number => {
   side.outgoing.push(bytes)
   side.outgoingLength += bytes.length
   return flush(side, wire)
@@ -196,7 +196,7 @@ const again = (side: Side, sequence: number): Segment =>
 export const waiting = (side: Side): number => Math.max(0, side.outgoingLength - outstanding(side))
 
 /** What matters about a side for its future, in a few words and without sequence numbers. */
-export const shown = (side: Side): string => {
+export const describeSide = (side: Side): string => {
   const { state, finish, isFinished, held, room } = side
   const ends = `${finish === 'not asked' ? '' : ` finish ${finish}`}${isFinished ? ' finished' : ''}`
   const window = held >= room ? ' shut' : ''

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream'
 import { formatAddress } from '../linux/address.ts'
-import { byteAt, type Place } from './borders.ts'
+import { byteAt, type SplitPlace } from './borders.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { SegmentArrival, Side, Wire } from './tcp.ts'
 import * as tcp from './tcp.ts'
@@ -46,7 +46,7 @@ export class VirtualSocket extends Duplex implements Endpoint {
   readonly remoteAddress: string
   readonly remotePort: number
   /** Where what is written now arrives in two parts. */
-  splitsAt: (() => Place | undefined) | undefined
+  splitsAt: (() => SplitPlace | undefined) | undefined
   readonly #wire: Wire
   /** To be called when what was written has entered the node. */
   #onEntered: (() => void) | undefined
@@ -82,7 +82,7 @@ export class VirtualSocket extends Duplex implements Endpoint {
     // A copy: the writer may use its buffer again once this is done, and the guard against loss may need it later.
     const bytes = Buffer.from(chunk)
     if (at === 0) return this.#send(bytes, done)
-    tcp.send(this.side, bytes.subarray(0, at), this.#wire)
+    tcp.sendBytes(this.side, bytes.subarray(0, at), this.#wire)
     // The node comes to rest in between.
     setImmediate(() => {
       if (this.destroyed) done()
@@ -91,7 +91,7 @@ export class VirtualSocket extends Duplex implements Endpoint {
   }
 
   #send(bytes: Buffer, done: () => void): void {
-    tcp.send(this.side, bytes, this.#wire)
+    tcp.sendBytes(this.side, bytes, this.#wire)
     if (tcp.waiting(this.side) === 0) done()
     else this.#onEntered = done
   }
@@ -119,7 +119,7 @@ export class VirtualSocket extends Duplex implements Endpoint {
     const { outgoing, finish } = this.side
     this.side = ask()
     this.askOtherwise = undefined
-    for (const bytes of outgoing) tcp.send(this.side, bytes, this.#wire)
+    for (const bytes of outgoing) tcp.sendBytes(this.side, bytes, this.#wire)
     if (finish === 'queued') tcp.finish(this.side, this.#wire)
   }
 

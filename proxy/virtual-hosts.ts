@@ -71,7 +71,9 @@ export class VirtualHosts {
 
   /** Connections of clients and observers, which may be kept for their next request. */
   shown(): string[] {
-    return this.#all().map(({ node, socket: { side } }) => `client→${node.name} :${side.nodePort} ${tcp.shown(side)}`)
+    return this.#all().map(
+      ({ node, socket: { side } }) => `client→${node.name} :${side.nodePort} ${tcp.describeSide(side)}`,
+    )
   }
 
   #connect(virtual: Host, node: Host, port: number): VirtualSocket {

@@ -60,3 +60,17 @@ test('no room has more files than a reader can survey', () => {
   for (const path of files) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
   expect([...counts].filter(([, count]) => count > 32)).toEqual([])
 })
+
+/** What users import from the package under its own name, or as `frames.grpc`: rooms that they see give it once more. */
+const offeredAgain = ['always', 'check', 'eventually', 'grpc', 'history', 'jsonLines', 'mqtt', 'postgres', 'sometimes']
+
+test('an exported name means one thing', () => {
+  const declared = /^export (?:async )?(?:const|class|interface|type|function) (\w+)/gm
+  const places = new Map<string, string[]>()
+  for (const path of files)
+    for (const [, name] of readFileSync(join(root, path), 'utf8').matchAll(declared))
+      places.set(name!, [...(places.get(name!) ?? []), path])
+  expect(places.size).toBeGreaterThan(1000)
+  const several = [...places].filter(([name, at]) => at.length > 1 && !offeredAgain.includes(name))
+  expect(several).toEqual([])
+})

@@ -1,12 +1,12 @@
 import { seededRandom, type UniformRandom } from './random.ts'
 import {
+  type BothWays,
   type LinkClass,
   type NodeRole,
   type Pipe,
   pipesOf,
   type Topology,
   type TopologyNode,
-  type Ways,
 } from './topology.ts'
 
 /** Settings for the links of a class, besides their delay. */
@@ -58,7 +58,7 @@ export const annotate = (
 /** Distance from the core. */
 const remoteness: Readonly<Record<NodeRole, number>> = { transit: 0, stub: 1, client: 2 }
 
-const annotated = (ways: Ways, annotation: Annotation, isUp: boolean, random: UniformRandom): Ways => {
+const annotated = (ways: BothWays, annotation: Annotation, isUp: boolean, random: UniformRandom): BothWays => {
   const { there, back } = pipesOf(ways)
   return {
     ...there,

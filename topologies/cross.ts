@@ -1,4 +1,4 @@
-import type { Cross, Pipe, Topology, Ways } from './topology.ts'
+import type { BothWays, Cross, Pipe, Topology } from './topology.ts'
 
 /** More packets at once would be a model of something else, and take long to draw. */
 export const crossBurstMax = 100
@@ -15,7 +15,7 @@ export const withCross = (topology: Topology, share: CrossShare): Topology => ({
   links: topology.links.map(link => bothWays(link, share)),
 })
 
-const bothWays = <W extends Ways>(ways: W, share: CrossShare): W => {
+const bothWays = <W extends BothWays>(ways: W, share: CrossShare): W => {
   const there = crossed(ways, share)
   return ways.back ? { ...there, back: crossed(ways.back, share) } : there
 }

@@ -20,7 +20,7 @@ const atLeast = ({ say }: Wording, least: number, what: string) => z.number(say(
 
 const wholeNumber = ({ say }: Wording, what: string) => z.int(say(what)).min(1, say(what))
 
-export const milliseconds = (wording: Wording) => atLeast(wording, 0, 'milliseconds of at least 0')
+export const millisecondsSchema = (wording: Wording) => atLeast(wording, 0, 'milliseconds of at least 0')
 
 export const probability = (wording: Wording) => {
   const what = 'a probability from 0 to 1'
@@ -53,8 +53,8 @@ export const pipeShape = (wording: Wording) => {
     'cross traffic: { bandwidth: 1e6, bytes: 1000, burst: 1 }',
   )
   return {
-    delayMs: milliseconds(wording),
-    jitterMs: milliseconds(wording).exactOptional(),
+    delayMs: millisecondsSchema(wording),
+    jitterMs: millisecondsSchema(wording).exactOptional(),
     bandwidth: atLeast(wording, 1, 'bits a second, at least 1').exactOptional(),
     loss: probability(wording).exactOptional(),
     queue: queue.exactOptional(),

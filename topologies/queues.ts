@@ -1,4 +1,4 @@
-import { type Pipe, queuePacketsMax, type Topology, type Ways } from './topology.ts'
+import { type BothWays, type Pipe, queuePacketsMax, type Topology } from './topology.ts'
 
 /** Size of a full Ethernet packet. */
 const packetBytes = 1500
@@ -15,7 +15,7 @@ export const withQueues = (topology: Topology): Topology => ({
   links: topology.links.map(bothWays),
 })
 
-const bothWays = <W extends Ways>(ways: W): W => {
+const bothWays = <W extends BothWays>(ways: W): W => {
   const there = withQueue(ways)
   return ways.back ? { ...there, back: withQueue(ways.back) } : there
 }

@@ -1,7 +1,7 @@
 import { TopologyError } from './error.ts'
 import { sample, seededRandom } from './random.ts'
 import { collapse, type RouteBetween } from './routes.ts'
-import { type Pipe, stubsOf, type Topology, type Ways } from './topology.ts'
+import { type BothWays, type Pipe, stubsOf, type Topology } from './topology.ts'
 
 /**
  * Routes between the ends of a topology: its clients, else its stubs, else all nodes. Of more than 100, a fixed random
@@ -39,7 +39,7 @@ export const withMeanRoundTrip = (topology: Topology, wanted: number): Topology 
 
 const withDelays = (topology: Topology, change: (delayMs: number) => number): Topology => {
   const changed = <P extends Pipe>(pipe: P): P => ({ ...pipe, delayMs: change(pipe.delayMs) })
-  const both = <W extends Ways>(ways: W): W => {
+  const both = <W extends BothWays>(ways: W): W => {
     const there = changed(ways)
     return ways.back ? { ...there, back: changed(ways.back) } : there
   }

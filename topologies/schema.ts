@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { crossProblem } from './cross.ts'
 import { firstProblems, TopologyError } from './error.ts'
-import { milliseconds as millisecondsOf, pipeShape as shapeOfPipe, type Wording } from './pipe-shape.ts'
+import { millisecondsSchema as millisecondsOf, pipeShape as shapeOfPipe, type Wording } from './pipe-shape.ts'
 import { linkClasses, type Pipe, roles, type Topology } from './topology.ts'
 
 /** Validates topologies. Messages say what was expected and found; `problemsOf` adds where. */

@@ -15,7 +15,7 @@ export interface TopologyNode {
   /** For people. */
   readonly label?: string
   /** Of a stub: the link that every client placed there gets, as seen towards the client. */
-  readonly access?: Ways
+  readonly access?: BothWays
 }
 
 /**
@@ -28,14 +28,14 @@ export type NodeRole = 'transit' | 'stub' | 'client'
 export type LinkClass = 'client-stub' | 'stub-stub' | 'stub-transit' | 'transit-transit'
 
 /** A cable between two nodes. */
-export interface Link extends Ways {
+export interface Link extends BothWays {
   readonly from: string
   readonly to: string
   readonly class: LinkClass
 }
 
 /** What happens to packets on the way there, and back. */
-export interface Ways extends Pipe {
+export interface BothWays extends Pipe {
   /** The way back where it differs; `null` where there is none. */
   readonly back?: Pipe | null
 }
@@ -94,7 +94,7 @@ export const classOf = (one: NodeRole, other: NodeRole): LinkClass => {
 }
 
 /** The pipes of a link: there, and back, where there is a way back. */
-export const pipesOf = (ways: Ways): { there: Pipe; back: Pipe | null } => {
+export const pipesOf = (ways: BothWays): { there: Pipe; back: Pipe | null } => {
   const there = pipeOf(ways)
   return { there, back: ways.back === undefined ? there : ways.back }
 }

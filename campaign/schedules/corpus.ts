@@ -23,7 +23,7 @@ export interface Kept {
  * @throws UsageError if the directory cannot be written, or contains a file that is not a schedule; nothing is
  * overwritten
  */
-export const keep = (directory: string, found: FoundSchedule, finding: KeptFinding): Kept => {
+export const addSchedule = (directory: string, found: FoundSchedule, finding: KeptFinding): Kept => {
   makeDirectory(directory)
   const bucket = bucketOf(found)
   const known = schedulesIn(directory).find(

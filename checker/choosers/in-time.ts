@@ -13,7 +13,7 @@ import { FaultTimes } from './fault-times.ts'
  * different times, and what a node says in its next life overtakes what they know of the one before. Other walks take such an
  * order only once in thousands, because they draw each timer by itself.
  */
-export const inTime = (random: Random): Chooser => {
+export const inTimeChooser = (random: Random): Chooser => {
   const clock = new CommonClock(random, random.pick(settingShares))
   const delays = new Delays(random)
   const faults = new FaultTimes(random)

@@ -4,7 +4,7 @@ import type { Chooser, Walk } from './chooser.ts'
 import { conversations } from './conversations.ts'
 import { farLast } from './far-last.ts'
 import { healthy, prompt } from './healthy.ts'
-import { inTime } from './in-time.ts'
+import { inTimeChooser } from './in-time.ts'
 import { interrupted } from './interrupted.ts'
 import { longPauses } from './long-pauses.ts'
 import { longWaits } from './long-waits.ts'
@@ -53,7 +53,7 @@ export const chooserOf = ({ chooser, seed, length, steps }: Walk, weights: Weigh
     case 'interrupted':
       return farLast(random, interrupted(random, weights))
     case 'in time':
-      return inTime(random)
+      return inTimeChooser(random)
     case 'again':
       return again(steps ?? [])
   }

@@ -3,7 +3,7 @@ import type { Property } from '../system/property.ts'
 import { type Consistency, linearizability, sequentialConsistency } from './consistency.ts'
 import type { Model } from './model.ts'
 import type { Operation } from './operation.ts'
-import { show } from './show.ts'
+import { showOperations } from './show.ts'
 import { smallestPart } from './smallest.ts'
 
 /** A state that contains all operations so far. The array stays the same object while nothing is added. */
@@ -61,5 +61,5 @@ const triesMax = (operations: number) => 2_000 + 20 * operations
 const describe = <State>(consistency: Consistency, model: Model<State>, part: readonly Operation[]): string => {
   const smallest = smallestPart(part, operations => consistency.order(operations, model, triesMax(operations.length)))
   const title = `no ${model.name} has these operations in any order, ${consistency.where}:`
-  return [title, ...show(smallest).map(line => `    ${line}`)].join('\n')
+  return [title, ...showOperations(smallest).map(line => `    ${line}`)].join('\n')
 }

@@ -1,7 +1,7 @@
 import type { Operation } from './operation.ts'
 
 /** Operations as lines of a table: who, when, what, and the result. */
-export const show = (operations: readonly Operation[]): string[] => {
+export const showOperations = (operations: readonly Operation[]): string[] => {
   const rows = operations.map(operation => [operation.process, when(operation), what(operation)] as const)
   const widths = [0, 1].map(column => Math.max(...rows.map(row => row[column]!.length)))
   return rows.map(row => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))

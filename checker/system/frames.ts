@@ -30,7 +30,7 @@ const handedOut = ['harness/clients/', 'harness/native/native-handle', 'harness/
 )
 
 /** Stack frames of an error, the innermost first, without those of Node.js and of packages. */
-export const framesOf = (error: unknown): CodePosition[] => {
+export const stackFramesOf = (error: unknown): CodePosition[] => {
   const stack = error instanceof Error ? error.stack : undefined
   if (typeof stack !== 'string') return []
   return stack.split('\n').flatMap(text => {
@@ -67,7 +67,7 @@ const isHandedOut = ({ path }: CodePosition) => handedOut.some(prefix => path.st
 
 /** Where in a configuration, or in a file that it imports, an error was thrown: `raft.config.ts:12`. */
 export const placeInConfiguration = (error: unknown): string | undefined => {
-  const frame = framesOf(error).find(each => !isOwn(each))
+  const frame = stackFramesOf(error).find(each => !isOwn(each))
   if (frame === undefined) return undefined
   const near = relative('', frame.path)
   return `${near.startsWith('..') ? frame.path : near}:${frame.line}`
@@ -78,6 +78,6 @@ export const placeInConfiguration = (error: unknown): string | undefined => {
  * call directly.
  */
 export const isDefect = (error: unknown): boolean => {
-  const [innermost] = framesOf(error)
+  const [innermost] = stackFramesOf(error)
   return innermost !== undefined && isOwn(innermost) && !isHandedOut(innermost)
 }

@@ -224,7 +224,7 @@ export interface RecordedPrediction {
 }
 
 /** `in 4 steps, 2 deviations`. */
-export const describeWay = ({ steps, deviations }: Pick<RecordedPrediction, 'steps' | 'deviations'>): string =>
+export const describePrediction = ({ steps, deviations }: Pick<RecordedPrediction, 'steps' | 'deviations'>): string =>
   `in ${counted(steps, 'step')}, ${deviations === undefined ? 'by consequence' : counted(deviations, 'deviation')}`
 
 /** Addition to a line if some executions do not count, with the reason of the first; empty if all count. */

@@ -22,7 +22,7 @@ import { keepSchedule } from '../schedules/keep.ts'
 import { clocksStartFor } from '../session/clocks-start.ts'
 import { inSession } from '../session/session.ts'
 import { requirePlace } from '../traces/record.ts'
-import type { Violated } from '../traces/recorded.ts'
+import type { ViolatedVerdict } from '../traces/recorded.ts'
 import { errorOf, type Failure } from '../workers/failure.ts'
 import { StatesMet } from './states-met.ts'
 
@@ -30,7 +30,7 @@ import { StatesMet } from './states-met.ts'
 export interface Bug {
   readonly system: string
   readonly property: string | null
-  readonly kind: Violated['kind']
+  readonly kind: ViolatedVerdict['kind']
   readonly message: string
   /** Equal for all schedules of the same bug. */
   readonly bucket: string
@@ -225,7 +225,7 @@ class Rounds {
     this.#rounds.push({ ...roundOf(others), system: system.name, ordinal })
     if (verdict.verdict === 'violated') {
       // The nodes' seed is the sum of the campaign's seed and this variant.
-      const found = { ...verdict, seed, variant: ordinal + verdict.variant } as Violated
+      const found = { ...verdict, seed, variant: ordinal + verdict.variant } as ViolatedVerdict
       await this.#recording.add(() => this.#record(of, found))
     } else if (verdict.verdict === 'undetermined') {
       const { inDoubt } = verdict
@@ -243,7 +243,7 @@ class Rounds {
   }
 
   /** Records a bug when it is found for the first time, and counts it each time. */
-  async #record({ config, clocksStart }: SystemUnderCampaign, found: Violated): Promise<void> {
+  async #record({ config, clocksStart }: SystemUnderCampaign, found: ViolatedVerdict): Promise<void> {
     const bucket = bucketOf({ ...found, labels: found.schedule })
     const { name } = config.definition
     const key = `${name} ${bucket}`

@@ -1,10 +1,10 @@
 import { counted } from '../../checker/system/brief.ts'
 import type { DescribedCall } from '../../harness/execution/first-difference.ts'
-import type { Repeated } from '../traces/repeat.ts'
+import type { RepeatOutcome } from '../traces/repeat.ts'
 import type { Difference } from '../traces/repetition.ts'
 import type { Explanation } from './explain.ts'
 
-export const describeRepeated = ({ times, same, steps, seed, differs }: Repeated): string[] => [
+export const describeRepeated = ({ times, same, steps, seed, differs }: RepeatOutcome): string[] => [
   `${same} of ${counted(times, 'execution')} of ${counted(steps, 'step')} are the same (seed ${seed})`,
   ...(differs ? describeDifference(differs) : []),
 ]

@@ -21,14 +21,14 @@ import type { TriedByHand } from './try.ts'
  * The result of a check or of shrinking, as lines for a person. The most important lines come last, where a terminal
  * shows them.
  */
-export const describe = (checked: Checked): string[] => {
+export const describeCheck = (checked: Checked): string[] => {
   const { verdict, trace, report, reportProblem, issue, explanation, met, deeper, sample, notAmong } = checked
   const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
   const times = `${counted(executions, 'execution')}, ${counted(steps, 'step')} in ${seconds.toFixed(1)} s`
   return [
     ...(schedule.length > 0 && trace ? startOf(trace) : []),
     // Without a trace the schedule is nowhere else.
-    ...(trace ? briefly(schedule) : numbered(schedule)),
+    ...(trace ? briefly(schedule) : numberedSteps(schedule)),
     `${verdict.verdict}${what(verdict)}${condition(verdict)}`,
     ...(verdict.verdict === 'violated' ? describeHappened(verdict) : []),
     withoutEvidence(verdict),
@@ -141,7 +141,7 @@ const describeSearched = ({ name, executions, steps, states }: SearchCoverage): 
 /** The result of executing a trace again, as lines for a person. */
 export const describeReplay = (replayed: Replayed, state: GlobalState): string[] => [
   ...startOf(replayed.trace),
-  ...numbered(replayed.schedule),
+  ...numberedSteps(replayed.schedule),
   ...state.nodes.map(({ name, alive, state }) => `${name}: ${alive ? (JSON.stringify(state) ?? 'up') : 'down'}`),
   `${replayed.verdict}${what(replayed)}`,
   replayed.message,
@@ -150,7 +150,7 @@ export const describeReplay = (replayed: Replayed, state: GlobalState): string[]
 /** The result of steps chosen by hand, with the choices enabled next. */
 export const describeTried = ({ state, started, ...tried }: TriedByHand): string[] => [
   ...describeStart(started),
-  ...numbered(tried.schedule),
+  ...numberedSteps(tried.schedule),
   ...tried.enabled.map(label => `   or  ${label}`),
   ...state.nodes.map(({ name, alive, state }) => `${name}: ${alive ? (JSON.stringify(state) ?? 'up') : 'down'}`),
   `${tried.verdict}${what(tried)}${condition(tried)}`,
@@ -164,7 +164,7 @@ const firstShown = 3
  * Of a long schedule: its beginning, its end, and all steps other than messages and timers. The report has the whole.
  */
 const briefly = (schedule: readonly string[]): readonly string[] => {
-  const lines = numbered(schedule)
+  const lines = numberedSteps(schedule)
   const hidden = lines.length - shownMax
   if (hidden <= 0) return lines
   const isShown = (index: number) => index < firstShown || index >= firstShown + hidden || isDecisive(schedule[index]!)
@@ -198,7 +198,7 @@ const describeStart = (started: readonly string[]): string[] => {
 }
 
 /** A schedule with step numbers. */
-export const numbered = (schedule: readonly string[]): string[] =>
+export const numberedSteps = (schedule: readonly string[]): string[] =>
   schedule.map((label, index) => `${String(index + 1).padStart(4)}  ${label}`)
 
 const what = ({ kind, property }: { readonly kind: string | null; readonly property: string | null }): string => {
@@ -210,7 +210,7 @@ const what = ({ kind, property }: { readonly kind: string | null; readonly prope
 export const describeFailure = (name: string, failure: Failure): string =>
   [
     `expected ${name} to hold, but ${failure.message}`,
-    ...numbered(failure.schedule),
+    ...numberedSteps(failure.schedule),
     '',
     ...(failure.state?.nodes.flatMap(described) ?? []),
     ...(failure.trace

@@ -2,7 +2,7 @@ import { create } from 'xmlbuilder'
 import { writeWhole } from '../../checker/system/written.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { replayCommand } from '../../report/model/again.ts'
-import { numbered } from './describe.ts'
+import { numberedSteps } from './describe.ts'
 
 /** The result of checking some properties. */
 export interface CheckedProperties {
@@ -37,7 +37,7 @@ const junitOf = ({ system, properties, all, verdict, trace }: CheckedProperties)
     '@failures': isViolated ? wrong.length : 0,
     '@errors': isViolated ? 0 : wrong.length,
   }
-  const steps = [...numbered(verdict.schedule), ...(trace ? [`again: ${replayCommand(trace)}`] : [])].join('\n')
+  const steps = [...numberedSteps(verdict.schedule), ...(trace ? [`again: ${replayCommand(trace)}`] : [])].join('\n')
   const problem = { '@message': verdict.message, '@type': verdict.kind ?? 'undetermined', '#text': steps }
   const cases = names.map(name => ({
     ...{ '@name': name, '@classname': system },

@@ -15,7 +15,7 @@ export type StepPattern =
   /** Messages with these words, until none is left, or until a step with others could be taken. */
   | { readonly is: 'all'; readonly words: string; readonly until: string | undefined }
 
-export const patternOf = (text: string): StepPattern => {
+export const stepPatternOf = (text: string): StepPattern => {
   const [, earliest, node] = /^(?:the )?(earliest timer)(?: of (\S+))?$/.exec(text) ?? []
   if (earliest !== undefined) return { is: 'earliest', node }
   const [, words, times] = /^(.*\S) [×x](\d+)$/.exec(text) ?? []
@@ -39,7 +39,7 @@ const stepsMax = 10_000
  */
 export function* stepsOf(text: string, enabled: () => readonly Choice[], step: () => number): Generator<Choice, void> {
   const exact = enabled().find(({ label }) => label === text)
-  const pattern: StepPattern = exact ? { is: 'step', name: text } : patternOf(text)
+  const pattern: StepPattern = exact ? { is: 'step', name: text } : stepPatternOf(text)
   if (pattern.is === 'step') yield meant(pattern.name, enabled(), step())
   else if (pattern.is === 'earliest') yield earliestTimer(text, pattern.node, enabled(), step())
   else if (pattern.is === 'times')

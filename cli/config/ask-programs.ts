@@ -7,7 +7,7 @@ import type { AskedProgram } from './first-config.ts'
 const portMax = 65_535
 
 /** Parses `NAME=COMMAND` or `NAME:PORT,PORT=COMMAND`, as commander calls it. */
-export const programOf = (text: string): AskedProgram => {
+export const parseProgram = (text: string): AskedProgram => {
   const [, name, ports = '', command] = /^([^=:]+)(?::([^=]*))?=(.*)$/s.exec(text) ?? []
   if (name === undefined || command === undefined)
     throw new InvalidArgumentError("expected a node such as 'web:8080=node web.js' or 'worker=python3 worker.py'.")
@@ -17,7 +17,7 @@ export const programOf = (text: string): AskedProgram => {
 /** Parses an option that may be repeated: each use adds a program. */
 export const programOptions = (text: string, before: readonly AskedProgram[] = []): AskedProgram[] => [
   ...before,
-  programOf(text),
+  parseProgram(text),
 ]
 
 const commandOf = (text: string): string[] => {

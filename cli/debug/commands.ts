@@ -6,8 +6,8 @@ import { nearest } from '../../checker/system/nearest.ts'
 import type { ChoiceKind } from '../../checker/system/system.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import { ShownExecution } from '../../report/model/execution.ts'
-import { isFiltering, matcher, noFilter, patternOf, type StepFilter } from '../../report/model/filter.ts'
-import { partsOf } from '../traces/recorded.ts'
+import { filterPatternOf, isFiltering, matcher, noFilter, type StepFilter } from '../../report/model/filter.ts'
+import { traceAndStep } from '../traces/recorded.ts'
 import { stepWhere } from './breakpoint.ts'
 import type { Timeline } from './timeline.ts'
 import { type ShownStep, viewChoices, viewDiff, viewList, viewStates, viewStep } from './views.ts'
@@ -114,7 +114,7 @@ export const commands: readonly DebugCommand[] = [
     run: ({ timeline }, words) => {
       const next = timeline.execution.steps[timeline.at + 1]?.choice?.label
       const lines = viewChoices(timeline.enabled, next)
-      const pattern = patternOf(words.join(' '))
+      const pattern = filterPatternOf(words.join(' '))
       return lines.filter(line => pattern.test(line))
     },
   },
@@ -308,7 +308,7 @@ const nodesOf = (timeline: Timeline, words: readonly string[]): readonly string[
 const momentOf = (debug: Debugger, word: string): ShownStep => {
   const { execution, at } = debug.timeline
   if (/^\d+$/.test(word)) return { execution, step: stepOf(debug, word) }
-  const { path, step = at } = partsOf(word)
+  const { path, step = at } = traceAndStep(word)
   if (!existsSync(path)) throw new UsageError(`expected a step or a trace, found "${word}"`)
   const other = new ShownExecution(readTrace(path, { torn: 'accept' }))
   if (step > other.end) throw new UsageError(`${path} has ${counted(other.end, 'step')}, so it has no step ${step}`)

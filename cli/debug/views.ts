@@ -1,9 +1,9 @@
-import { show as showOperations } from '../../checker/history/show.ts'
+import { showOperations } from '../../checker/history/show.ts'
 import type { Choice } from '../../checker/system/system.ts'
 import type { RecordedMessage } from '../../checker/trace/trace.ts'
-import { diffOf, shortly, show } from '../../report/model/changes.ts'
+import { diffOf, shortly, showState } from '../../report/model/changes.ts'
 import type { ShownExecution } from '../../report/model/execution.ts'
-import { textOf } from '../../report/model/payload.ts'
+import { printableText } from '../../report/model/payload.ts'
 
 /** The debugger's views of an execution, as lines of text. */
 
@@ -50,7 +50,7 @@ export const viewStep = (execution: ShownExecution, step: number): string[] => {
 const payloadMax = 100
 
 const payloadOf = ({ bytes, length }: RecordedMessage): string => {
-  const text = textOf(bytes)?.trim()
+  const text = printableText(bytes)?.trim()
   if (!length) return ''
   if (text === undefined) return `  (${length} bytes)`
   return `  ${text.length > payloadMax ? `${text.slice(0, payloadMax - 1)}…` : text}`
@@ -61,7 +61,7 @@ const linesOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trimEnd()
 /** The states of nodes after a step. */
 export const viewStates = (execution: ShownExecution, nodes: readonly string[], step: number): string[] =>
   nodes.flatMap(node => {
-    const state = execution.isDownAfter(node, step) ? 'down' : show(execution.stateAfter(node, step))
+    const state = execution.isDownAfter(node, step) ? 'down' : showState(execution.stateAfter(node, step))
     const [first, ...others] = state.split('\n')
     return [`${node}: ${first}`, ...others]
   })

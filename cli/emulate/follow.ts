@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname, join } from 'node:path'
-import type { Outcome, PredictionCounts } from '../../harness/steering/predictor.ts'
+import type { PredictionCounts, RoundOutcome } from '../../harness/steering/predictor.ts'
 import { onCpus } from '../../linux/affinity.ts'
 import { withClosingThreads } from '../workers/closing-threads.ts'
 import { noticeEnd } from '../workers/notice-end.ts'
@@ -38,7 +38,7 @@ export class Follower {
     {
       cpus,
       onRound,
-    }: { readonly cpus: readonly number[]; onRound(from: { step: number; atMs: number }, outcome: Outcome): void },
+    }: { readonly cpus: readonly number[]; onRound(from: { step: number; atMs: number }, outcome: RoundOutcome): void },
   ) {
     const child = onCpus(cpus, () =>
       fork(program, {

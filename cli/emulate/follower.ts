@@ -6,7 +6,7 @@ import { labelsOf } from '../../checker/system/labels.ts'
 import type { Cluster } from '../../harness/cluster.ts'
 import { type GlobalState, resolveSystem } from '../../harness/config/config.ts'
 import { endWithParent } from '../../harness/hold/turns/interruption.ts'
-import { type Outcome, type PredictionCounts, Predictor } from '../../harness/steering/predictor.ts'
+import { type PredictionCounts, Predictor, type RoundOutcome } from '../../harness/steering/predictor.ts'
 import { Rounds } from '../../harness/steering/rounds.ts'
 import type { TimedHappening, Timing } from '../../harness/timed/timing.ts'
 import { exitCode, explainError } from '../command/exit-code.ts'
@@ -46,7 +46,7 @@ export interface FollowerAnswer {
   readonly atMs: number
   readonly counts: PredictionCounts
   /** Present after a round of prediction. */
-  readonly round?: { readonly step: number; readonly atMs: number; readonly outcome: Outcome }
+  readonly round?: { readonly step: number; readonly atMs: number; readonly outcome: RoundOutcome }
   /** Why it has ended. */
   readonly failed?: string
 }

@@ -2,10 +2,14 @@ import { headline } from '../../checker/cells/violation.ts'
 import { counted } from '../../checker/system/brief.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { inSeconds } from '../../checker/system/show.ts'
-import { describeWay, type RecordedPrediction } from '../../checker/verdict/verdict.ts'
+import { describePrediction, type RecordedPrediction } from '../../checker/verdict/verdict.ts'
 import type { Filters } from '../../harness/steering/filters.ts'
 import type { Foreseen } from '../../harness/steering/outlook.ts'
-import { describe, type PredictionCounts, type Outcome as Round } from '../../harness/steering/predictor.ts'
+import {
+  describeForeseen,
+  type PredictionCounts,
+  type RoundOutcome as Round,
+} from '../../harness/steering/predictor.ts'
 import type { CheckOutcome } from '../check/outcome.ts'
 import { exitCode } from '../command/exit-code.ts'
 import { checkBesides } from './check-besides.ts'
@@ -181,9 +185,11 @@ export class Predictions {
     if (records === 'at the end') this.#later = [...this.#later, [from, foreseen]]
     if (signal.aborted || (recorded === undefined && foreseen.kind === 'liveness')) return
     const way = { steps: labels.length, ...(order === 'deviations' && { deviations: cost }) }
-    this.#told.push({ step: from.step, what: describe(foreseen), ...way })
+    this.#told.push({ step: from.step, what: describeForeseen(foreseen), ...way })
     const where = recorded?.trace ? `: ${recorded.trace}` : ''
-    process.stderr.write(`lastnail: at ${inSeconds(from.atMs)}, ${describeWay(way)}: ${describe(foreseen)}${where}\n`)
+    process.stderr.write(
+      `lastnail: at ${inSeconds(from.atMs)}, ${describePrediction(way)}: ${describeForeseen(foreseen)}${where}\n`,
+    )
   }
 
   async #record({ step, atMs }: Beginning, { property, kind, order }: Foreseen): Promise<FoundBesides | undefined> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { commitOf } from '../../campaign/git.ts'
-import { type Kept, keep } from '../../campaign/schedules/corpus.ts'
+import { addSchedule, type Kept } from '../../campaign/schedules/corpus.ts'
 import { headline } from '../../checker/cells/violation.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { makeDirectories, NotWritten, writeWhole } from '../../checker/system/written.ts'
@@ -10,7 +10,7 @@ import { readTrace } from '../../checker/trace/read.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
 import { testOf } from '../../report/model/again.ts'
 import { fileNameOf } from '../command/file-name.ts'
-import { timingToKeep, type Violated, violationOf } from '../traces/recorded.ts'
+import { timingToKeep, type ViolatedVerdict, violationOf } from '../traces/recorded.ts'
 
 /** Default directory for schedules, beside the configuration. */
 const directoryName = 'schedules'
@@ -41,7 +41,7 @@ export const keepSchedule = async (tracePath: string, out?: string): Promise<Kep
     clocksStart: clocksStartOf(trace),
     labels: scheduleOf(trace),
   }
-  return keep(directory, found, { at: new Date().toISOString(), commit: await commitOf(dirname(config.path)) })
+  return addSchedule(directory, found, { at: new Date().toISOString(), commit: await commitOf(dirname(config.path)) })
 }
 
 /**
@@ -69,7 +69,7 @@ export const keepAsTest = (tracePath: string, out?: string): string => {
 }
 
 /** @throws UsageError if the trace records no violation, or its system is not defined by a file */
-const requireViolation = (tracePath: string, trace: Trace): Violated => {
+const requireViolation = (tracePath: string, trace: Trace): ViolatedVerdict => {
   const verdict = violationOf(trace)
   if (verdict === undefined) throw new UsageError(`${tracePath} records no violation to keep`)
   if (trace.header.config.path === '')

@@ -2,7 +2,7 @@ import type { DockerEngine } from '../../docker/engine.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import { type ResolvedSystem, resolveSystem } from '../../harness/config/config.ts'
 import { unlessInterrupted } from '../../harness/hold/turns/interruption.ts'
-import { inTime } from '../../harness/timed/timed-system.ts'
+import { systemInTime } from '../../harness/timed/timed-system.ts'
 import type { Timing } from '../../harness/timed/timing.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import { amongGuests } from './among-guests.ts'
@@ -48,7 +48,7 @@ export const inSession = async <Result>(
   work: (session: Session) => Promise<Result>,
 ): Promise<Result> => {
   const resolved = resolveSystem(config.definition, { directory: config.directory })
-  const system = inTime(resolved, timing)
+  const system = systemInTime(resolved, timing)
   const clocksStart = given.clocksStart ?? clocksStartFor(system)
   if (!isAble) requireAbilities()
   return amongGuests(async guarded => {

@@ -1,5 +1,5 @@
 import type { ExecutionObserver } from '../../checker/cells/executor.ts'
-import { show } from '../../checker/history/show.ts'
+import { showOperations } from '../../checker/history/show.ts'
 import { shownApart, shownList } from '../../checker/system/brief.ts'
 import { Differs, DoesNotStart } from '../../checker/system/errors.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
@@ -30,7 +30,7 @@ const differenceOf = (recorded: RecordedStep, found: RecordedStep): string | und
     difference(recorded.findings.map(showFinding), found.findings.map(showFinding)) ??
     difference((recorded.started ?? []).map(showStarted), (found.started ?? []).map(showStarted)) ??
     (isWhole ? difference(recorded.states.map(showState), found.states.map(showState)) : undefined) ??
-    difference(show(recorded.operations), show(found.operations)) ??
+    difference(showOperations(recorded.operations), showOperations(found.operations)) ??
     (isWhole ? difference(recorded.messages.map(showMessage), found.messages.map(showMessage)) : undefined)
   )
 }
@@ -81,7 +81,7 @@ const lists: Readonly<Record<string, (step: RecordedStep) => Item[]>> = {
   messages: step =>
     step.messages.map(({ from, label, bytes }) => ({ node: from, text: `"${label}" ${shownOf(bytes)}` })),
   states: step => step.states.map(({ node, state }) => ({ node, text: `${node} in state ${JSON.stringify(state)}` })),
-  operations: step => show(step.operations).map(text => ({ node: null, text })),
+  operations: step => showOperations(step.operations).map(text => ({ node: null, text })),
   clocks: step => step.clocks.map(({ node, elapsedMs }) => ({ node, text: `${node} at ${elapsedMs} ms` })),
   timers: step =>
     step.timers.map(({ node, deadlinesMs }) => ({

@@ -15,7 +15,7 @@ import type { SessionOptions } from '../session/session.ts'
  * @throws UsageError for a trace that cannot be executed
  */
 export const scheduleFrom = (text: string): string[] => {
-  const { path, step } = partsOf(text)
+  const { path, step } = traceAndStep(text)
   const way = readWay(path, step)
   requireExecutable(path, way)
   return upTo(scheduleOf(way), step, path)
@@ -27,7 +27,7 @@ export const requireExecutable = (path: string, { header }: Pick<Trace, 'header'
     throw new UsageError(`${path} is of a run at the pace native: it can be looked at, and not executed again`)
 }
 
-export const partsOf = (text: string): { path: string; step: number | undefined } => {
+export const traceAndStep = (text: string): { path: string; step: number | undefined } => {
   const [, path, step] = /^(.*?)(?::(\d+))?$/s.exec(text)!
   return { path: path!, step: step === undefined ? undefined : Number(step) }
 }
@@ -41,7 +41,7 @@ type Way = ReturnType<typeof readWay>
  * @param times `kept`: each step is executed at its recorded time. `moving`: each when it is due, which fits if some
  * steps are left out
  */
-export const timingOf = ({ header, steps }: Way, times: 'kept' | 'moving'): Timing | undefined => {
+export const recordedTiming = ({ header, steps }: Way, times: 'kept' | 'moving'): Timing | undefined => {
   const { timing } = (header.options ?? {}) as { readonly timing?: Timing }
   if (timing === undefined) return undefined
   const inputs = steps.flatMap(({ input }) =>
@@ -57,13 +57,13 @@ export type Held = Pick<SessionOptions, 'seed' | 'timing' | 'longTurns' | 'clock
 export const sessionOf = (way: Way, times: 'kept' | 'moving'): Held => ({
   seed: way.header.seed,
   clocksStart: clocksStartOf(way),
-  timing: timingOf(way, times),
+  timing: recordedTiming(way, times),
   longTurns: hadLongTurns(way),
 })
 
 /** The same for `TRACE` or `TRACE:STEP`, for a search that begins there. */
 export const sessionFrom = (text: string): Held => {
-  const { path, step } = partsOf(text)
+  const { path, step } = traceAndStep(text)
   const { timing, ...others } = sessionOf(readWay(path, step), 'kept')
   return { ...others, timing: timing && { ...timing, isSearched: true } }
 }
@@ -73,7 +73,7 @@ export const sessionFrom = (text: string): Held => {
  * later build does something in between.
  */
 export const timingToKeep = (trace: Trace): Timing | undefined => {
-  const timing = timingOf(trace, 'kept')
+  const timing = recordedTiming(trace, 'kept')
   return timing?.pace === 'virtual' ? { ...timing, timesMs: undefined } : timing
 }
 
@@ -103,11 +103,11 @@ export const upTo = (labels: readonly string[], step: number | undefined, path: 
 }
 
 /** A verdict that names a violation. */
-export type Violated = Verdict & { readonly kind: NonNullable<Verdict['kind']> }
+export type ViolatedVerdict = Verdict & { readonly kind: NonNullable<Verdict['kind']> }
 
 /** The verdict at the end of a trace, if it is a violation. */
-export const violationOf = ({ end }: Trace): Violated | undefined => {
-  const verdict = end?.verdict as Violated | null | undefined
+export const violationOf = ({ end }: Trace): ViolatedVerdict | undefined => {
+  const verdict = end?.verdict as ViolatedVerdict | null | undefined
   return verdict?.verdict === 'violated' ? { ...unsearched, ...verdict } : undefined
 }
 

@@ -25,7 +25,7 @@ export interface RepeatOptions {
   readonly onExecution?: (done: number, isRecorded: boolean) => void
 }
 
-export interface Repeated extends Repetitions {
+export interface RepeatOutcome extends Repetitions {
   /** Length of the schedule. */
   readonly steps: number
   readonly seed: number
@@ -41,7 +41,7 @@ const isTrace = (path: string): boolean => path.endsWith('.trace')
  *
  * @throws Diverged if the system does not enable the steps of a trace
  */
-export const repeatPath = async (path: string, options: RepeatOptions): Promise<Repeated> => {
+export const repeatPath = async (path: string, options: RepeatOptions): Promise<RepeatOutcome> => {
   if (!isTrace(path)) return repeatConfig(await loadConfig(path), options)
   const trace = readTrace(path)
   const config = await configOfTrace(path, trace)
@@ -54,7 +54,7 @@ const repeatConfig = (
   { times = 20, steps = 100, seed = 1, rewind = true, onExecution }: RepeatOptions,
   labels?: readonly string[],
   recorded?: ReturnType<typeof sessionOf>,
-): Promise<Repeated> =>
+): Promise<RepeatOutcome> =>
   inSession(config, { seed, rewind, ...recorded }, async session => {
     const schedule = labels ?? (await drawSchedule(session, steps))
     const { cluster, signal, seed } = session

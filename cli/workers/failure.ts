@@ -9,7 +9,7 @@ export type Failure =
   | { readonly diverged: Pick<Diverged, 'step' | 'expected' | 'enabled'> }
   | { readonly failed: ErrorExplanation }
 
-export const failureOf = (error: unknown): Failure => {
+export const sentFailure = (error: unknown): Failure => {
   if (error instanceof BudgetSpent) return { budget: error.what }
   if (error instanceof Unfaithful)
     return {

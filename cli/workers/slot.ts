@@ -2,7 +2,7 @@ import { type Performer, Performers } from '../../campaign/queue/engine.ts'
 import type { Job, JobAnswer } from '../../campaign/queue/job.ts'
 import { Budget } from '../../checker/system/budget.ts'
 import { allowedCpus } from '../../linux/affinity.ts'
-import { failureOf } from './failure.ts'
+import { sentFailure } from './failure.ts'
 import { defaultPatience, Worker } from './workers.ts'
 
 /** At most this many worker processes are kept, each with the nodes of one system. More would take more memory. */
@@ -32,7 +32,7 @@ class Slot implements Performer {
         const outcome = await worker.perform(task, variant, new Budget({ signal: this.#abort.signal }))
         answers.push({ outcome, notes: [...worker.notes.keys()] })
       } catch (error) {
-        answers.push({ failure: failureOf(error) })
+        answers.push({ failure: sentFailure(error) })
       }
     }
     return answers

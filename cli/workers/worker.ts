@@ -13,7 +13,7 @@ import { loadConfig } from '../config/load-config.ts'
 import { inSession } from '../session/session.ts'
 import { catchStrays, endsItself, refuseExit, strays } from '../session/stray.ts'
 import { forgetClosingThreads } from './closing-threads.ts'
-import { type Failure, failureOf } from './failure.ts'
+import { type Failure, sentFailure } from './failure.ts'
 import { InCommon, type SentOutcome, type SentTask } from './in-common.ts'
 
 /** The first message to a worker. */
@@ -116,7 +116,7 @@ const answer = async (
     // Encoded last: encoding changes the table that both processes share, so nothing may fail after it.
     return { outcome: inCommon.outcomeToSend(outcome), notes: told }
   } catch (error) {
-    return { failure: failureOf(strays.error ?? error) }
+    return { failure: sentFailure(strays.error ?? error) }
   }
 }
 
@@ -131,11 +131,11 @@ const end = (): never => {
 
 forgetClosingThreads()
 endWithParent()
-catchStrays(error => void send({ failure: failureOf(error) }).then(end))
+catchStrays(error => void send({ failure: sentFailure(error) }).then(end))
 refuseExit(exitCode.usage)
 // Nothing is left to do: the parent disconnected while an answer was on its way. No configuration ended this process.
 process.once('beforeExit', end)
 process.once('message', async order => {
-  await work(order as WorkerOrder, new Demands()).catch(error => send({ failure: failureOf(error) }))
+  await work(order as WorkerOrder, new Demands()).catch(error => send({ failure: sentFailure(error) }))
   end()
 })

@@ -12,7 +12,7 @@ import { putProcessFirst } from '../../harness/hold/turns/turns.ts'
 import { onCpus } from '../../linux/affinity.ts'
 import { exitCode, MachineLacks, WorkerFailed } from '../command/exit-code.ts'
 import { withClosingThreads } from './closing-threads.ts'
-import { errorOf, failureOf } from './failure.ts'
+import { errorOf, sentFailure } from './failure.ts'
 import { InCommon } from './in-common.ts'
 import { noticeEnd } from './notice-end.ts'
 import { StarvationWatch } from './starved.ts'
@@ -245,7 +245,7 @@ export class Worker implements Cell {
       }
       const exit = (code: number | null, killedBy: string | null) => take(howOf(code, killedBy))
       const error = ({ message }: Error) => {
-        if (hasFailedToStart(worker)) take({ failure: failureOf(new MachineLacks(notStarted(message))) })
+        if (hasFailedToStart(worker)) take({ failure: sentFailure(new MachineLacks(notStarted(message))) })
       }
       worker.once('message', take).once('exit', exit).on('error', error)
       if (!hasFailedToStart(worker)) worker.send(demand)

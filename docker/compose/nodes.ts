@@ -10,7 +10,7 @@ import type { FieldPath } from './extend.ts'
 import { type ComposeFile, readComposeFile, variablesIn } from './file.ts'
 import type { Variables } from './interpolate.ts'
 import { composeNotesOf } from './notes.ts'
-import type { Service } from './schema.ts'
+import type { ComposeService } from './schema.ts'
 
 /**
  * The services of a compose file as nodes, each in a container of its image. A service with several containers gives
@@ -50,7 +50,7 @@ const nodesOf = (path: string, options: ComposeOptions): DescribedNodes => {
 /** The file without the services of profiles that are not chosen, with a line for each of these. */
 const ofProfiles = (file: ComposeFile, { profiles }: ComposeOptions) => {
   const chosen = profiles ?? file.variables.COMPOSE_PROFILES?.split(',') ?? []
-  const isChosen = ({ profiles: own }: Service) =>
+  const isChosen = ({ profiles: own }: ComposeService) =>
     own.length === 0 || chosen.includes('*') || own.some(profile => chosen.includes(profile))
   const all = Object.entries(file.content.services)
   const leftOut = all
@@ -62,9 +62,9 @@ const ofProfiles = (file: ComposeFile, { profiles }: ComposeOptions) => {
   return { file: { ...file, content: { ...file.content, services } }, leftOut }
 }
 
-type Services = Readonly<Record<string, Service>>
+type Services = Readonly<Record<string, ComposeService>>
 
-const countOf = ({ scale, deploy }: Service): number => scale ?? deploy.replicas ?? 1
+const countOf = ({ scale, deploy }: ComposeService): number => scale ?? deploy.replicas ?? 1
 
 const nodesOfService = (name: string, file: ComposeFile, directory: string): [string, NodeDefinition][] => {
   const { services } = file.content
@@ -88,14 +88,18 @@ const isAwaitedToEnd = (name: string, services: Services): boolean =>
   Object.values(services).some(({ depends_on: others }) => others[name]?.condition === 'service_completed_successfully')
 
 /** Other names by which a service is reached. */
-const namesBeside = (name: string, { container_name, networks = [] }: Service): string[] =>
+const namesBeside = (name: string, { container_name, networks = [] }: ComposeService): string[] =>
   [...new Set([...(container_name === undefined ? [] : [container_name]), ...networks])].filter(each => each !== name)
 
 /** Names of the nodes of a service. */
 const namesOf = (name: string, count: number): string[] =>
   count === 1 ? [name] : Array.from({ length: count }, (_, index) => `${name}-${index + 1}`)
 
-const definitionOf = (service: Service, { content, variables }: ComposeFile, directory: string): NodeDefinition => {
+const definitionOf = (
+  service: ComposeService,
+  { content, variables }: ComposeFile,
+  directory: string,
+): NodeDefinition => {
   const { environment, healthcheck, deploy } = service
   const limits = deploy.resources?.limits
   return {
@@ -133,13 +137,13 @@ const setAmong = (environment: Variables, variables: Variables): Record<string, 
     ),
   )
 
-const variablesOfFiles = ({ env_file }: Service, directory: string): Record<string, string> =>
+const variablesOfFiles = ({ env_file }: ComposeService, directory: string): Record<string, string> =>
   Object.assign({}, ...env_file.map(({ path }) => variablesIn(resolve(directory, path)) ?? {}))
 
 /** Where secrets and configs are mounted if nothing else is said. */
 const givenAt = { secrets: '/run/secrets/', configs: '/' } as const
 
-const givenTo = (service: Service, content: ComposeFile['content'], directory: string): string[] =>
+const givenTo = (service: ComposeService, content: ComposeFile['content'], directory: string): string[] =>
   (['secrets', 'configs'] as const).flatMap(kind =>
     service[kind].map(({ source, target = source }) => {
       const place = target.startsWith('/') ? target : `${givenAt[kind]}${target}`
@@ -147,7 +151,7 @@ const givenTo = (service: Service, content: ComposeFile['content'], directory: s
     }),
   )
 
-type Volume = Service['volumes'][number]
+type Volume = ComposeService['volumes'][number]
 
 const isInMemory = (volume: Volume) => 'type' in volume && volume.type === 'tmpfs'
 
@@ -174,7 +178,7 @@ const inOrder = (services: Services): string[] => {
 
 const eachService = (
   { content, problem }: ComposeFile,
-  problemsOf: (service: Service, name: string, at: (place: FieldPath, message: string) => string) => string[],
+  problemsOf: (service: ComposeService, name: string, at: (place: FieldPath, message: string) => string) => string[],
 ): string[] =>
   Object.entries(content.services).flatMap(([name, service]) =>
     problemsOf(service, name, (place, message) => problem(['services', name, ...place], message)),

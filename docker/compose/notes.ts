@@ -1,12 +1,12 @@
 import { ignoredFields } from './fields.ts'
-import type { Compose, Service } from './schema.ts'
+import type { Compose, ComposeService } from './schema.ts'
 
 /** One line for each field that is ignored here or has another meaning. */
 export const composeNotesOf = (file: string, { services }: Compose): string[] =>
   Object.entries(services).flatMap(([name, service]) => {
     const note = (field: string, why: string) => `${file}: services.${name}.${field}: ${why}`
     const fields = Object.entries(ignoredFields)
-      .filter(([field]) => service[field as keyof Service] !== undefined)
+      .filter(([field]) => service[field as keyof ComposeService] !== undefined)
       .map(([field, why]) => note(field, why))
     const check = Object.keys(service.healthcheck ?? {}).filter(field => field !== 'test' && field !== 'disable')
     return [
@@ -21,5 +21,5 @@ export const composeNotesOf = (file: string, { services }: Compose): string[] =>
   })
 
 /** What a service says of its deployment that is not used. */
-const deployed = ({ deploy }: Service): string[] =>
+const deployed = ({ deploy }: ComposeService): string[] =>
   Object.keys(deploy).filter(field => field !== 'replicas' && field !== 'resources')

@@ -320,4 +320,4 @@ export const composeSchema = z.strictObject(
 )
 
 export type Compose = z.output<typeof composeSchema>
-export type Service = Compose['services'][string]
+export type ComposeService = Compose['services'][string]

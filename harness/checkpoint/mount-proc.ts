@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import { awayFromHome } from '../../linux/away.ts'
-import { check, setns } from '../../linux/libc.ts'
+import { requireSuccess, setns } from '../../linux/libc.ts'
 import { ownProc } from '../../linux/own-proc.ts'
 import { startCalls, starterDescriptor } from '../../linux/starter.ts'
 import { CannotCheckpoint } from './error.ts'
@@ -17,7 +17,7 @@ export const mountProc = (pid: number): void => {
   const report = openSync('/dev/null', 'w')
   try {
     const child = awayFromHome(() => {
-      for (const fd of namespaces) check('setns', setns(fd, 0))
+      for (const fd of namespaces) requireSuccess('setns', setns(fd, 0))
       return startCalls([...ownProc(), { name: 'exit_group', arguments: [0] }], [[report, starterDescriptor.report]])
     })
     const failed = awaitEnd(child)

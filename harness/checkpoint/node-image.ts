@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CLONE_NEWNET, check, libc, setns } from '../../linux/libc.ts'
+import { CLONE_NEWNET, libc, requireSuccess, setns } from '../../linux/libc.ts'
 import { Registers } from '../../linux/ptrace.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import { patchVdso } from '../hold/clock/vdso.ts'
@@ -148,7 +148,7 @@ const writeImage = (criu: Criu, pid: number, network: number, { directory, outpu
   try {
     const failed = inViewOfNode(
       () => {
-        check('setns(net)', setns(network, CLONE_NEWNET))
+        requireSuccess('setns(net)', setns(network, CLONE_NEWNET))
         enterMounts(mounts)
       },
       () => runCriu(criu, 'dump', images, [...common, ...args], []),
@@ -177,7 +177,7 @@ const readImage = (
   try {
     const failed = inNewView(
       () => {
-        check('setns(net)', setns(network, CLONE_NEWNET))
+        requireSuccess('setns(net)', setns(network, CLONE_NEWNET))
         enterFiles(mounts)
         node.root = openRoot()
       },

@@ -1,5 +1,5 @@
 import { bytesOfAddress, isIpv6 } from '../../linux/address.ts'
-import { AF_INET, AF_INET6, check, close, socket } from '../../linux/libc.ts'
+import { AF_INET, AF_INET6, close, requireSuccess, socket } from '../../linux/libc.ts'
 import type { NetworkNamespace } from '../../linux/namespace.ts'
 import { addressOf, portOf, socketAddress, tcpEntries, tcpState } from '../../linux/tcp-table.ts'
 import type { Side } from '../../proxy/tcp.ts'
@@ -36,7 +36,7 @@ export const makeOrphans = (namespace: NetworkNamespace, sides: readonly Side[])
 }
 
 const makeOrphan = (side: Side): void => {
-  const fd = check('socket', socket(familyOf(side.node), SOCK_STREAM | SOCK_CLOEXEC, 0))
+  const fd = requireSuccess('socket', socket(familyOf(side.node), SOCK_STREAM | SOCK_CLOEXEC, 0))
   try {
     const [own, peer] = [address(side.node, side.nodePort), address(side.peer, side.peerPort)]
     connectSilently(fd, { own, peer, unread: Buffer.alloc(0) }, side)

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { awayFromHome } from '../../linux/away.ts'
-import { CLONE_NEWNS, check, close, libc, setns, umount2 } from '../../linux/libc.ts'
+import { CLONE_NEWNS, close, libc, requireSuccess, setns, umount2 } from '../../linux/libc.ts'
 import { changeDirectory, moveMount, openTree } from '../../linux/mount-calls.ts'
 import { createRunDirectory } from '../files/run-directory.ts'
 import { openRoot } from '../hold/start/launch.ts'
@@ -61,7 +61,7 @@ export const inViewOfNode = <Result>(enter: () => void, work: () => Result): Res
         becomeRoot()
         return work()
       } finally {
-        check('fchdir', fchdir(root))
+        requireSuccess('fchdir', fchdir(root))
         becomeRoot()
         uncover('/run')
         close(root)
@@ -83,11 +83,11 @@ const fchdir = libc.func('int fchdir(int fd)')
 const chroot = libc.func('int chroot(const char *path)')
 
 /** Makes the present directory the root of this thread. */
-const becomeRoot = () => check('chroot', chroot('.'))
+const becomeRoot = () => requireSuccess('chroot', chroot('.'))
 
-const uncover = (path: string) => check(`umount ${path}`, umount2(path, lazily))
+const uncover = (path: string) => requireSuccess(`umount ${path}`, umount2(path, lazily))
 
 /** Moves this thread to a mount namespace. */
 export const enterMounts = (fd: number): void => {
-  check('setns(mnt)', setns(fd, CLONE_NEWNS))
+  requireSuccess('setns(mnt)', setns(fd, CLONE_NEWNS))
 }

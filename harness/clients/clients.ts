@@ -3,7 +3,7 @@ import type { Operation } from '../../checker/history/operation.ts'
 import { beginCall, endCall } from '../../checker/system/guest.ts'
 import { messageOf } from '../../checker/system/show.ts'
 import type { Finding, Sight } from '../../checker/system/system.ts'
-import type { Place } from '../../proxy/borders.ts'
+import type { SplitPlace } from '../../proxy/borders.ts'
 import type { VirtualHost } from '../../proxy/virtual-host.ts'
 import { ConfigError, type ExecResult, type ResolvedSystem } from '../config/config.ts'
 import type { Node } from '../node/node.ts'
@@ -135,7 +135,7 @@ export class Clients {
    *
    * @param splitsAt where all that is written until a call ends arrives in two parts
    */
-  call(name: string, step: number, splitsAt?: Place): void {
+  call(name: string, step: number, splitsAt?: SplitPlace): void {
     this.#connections.splitsAt = splitsAt
     const client = this.#system.clients.find(each => each.name === name)!
     this.left.set(name, this.left.get(name)! - 1)

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Agent } from 'undici'
-import type { Place } from '../../proxy/borders.ts'
+import type { SplitPlace } from '../../proxy/borders.ts'
 import type { Stream, VirtualHost, VirtualSocket } from '../../proxy/virtual-host.ts'
 import type { NodeHandle } from '../config/config.ts'
 import type { Node } from '../node/node.ts'
@@ -35,7 +35,7 @@ export class OutsideConnections {
   #datagrams = 0
   #udpPort: number
   /** Where what is written arrives in two parts; undefined if it arrives whole. */
-  splitsAt: Place | undefined
+  splitsAt: SplitPlace | undefined
   /** Callers that wait for a datagram, by the port at which it will arrive. */
   readonly #asking = new Map<number, (answer: Buffer) => void>()
 

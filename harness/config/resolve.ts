@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { usualDiskFailures } from '../../checker/happening/disk-failures.ts'
 import { type StrikeKind, strikeKinds } from '../../checker/happening/strikes.ts'
 import { nearest } from '../../checker/system/nearest.ts'
-import { commandOf, hasTls, type OutsideHost, outsideHosts, trustVariables } from '../outside/hosts.ts'
+import { hasTls, hostCommand, type OutsideHost, outsideHosts, trustVariables } from '../outside/hosts.ts'
 import type { Observer, SystemDefinition } from './definition.ts'
 import { ConfigError } from './error.ts'
 import { defaultLimits, type NodeLimits } from './limits.ts'
@@ -72,7 +72,7 @@ const nodesOf = (definition: CheckedDefinition, directory: string): ResolvedNode
   }))
 
 const nodeOf = (host: OutsideHost, limits: CheckedLimits, directory: string): ResolvedNode => ({
-  ...{ name: host.name, command: commandOf(host), listens: host.ports.map(({ port }) => port), aliases: [host.host] },
+  ...{ name: host.name, command: hostCommand(host), listens: host.ports.map(({ port }) => port), aliases: [host.host] },
   ...{ env: {}, image: undefined, container: undefined, cwd: directory },
   ...{ disk: 'kept', exits: 'crash', write: [], healthy: undefined, after: [] },
   limits: limitsOf({ limits: {}, container: undefined }, limits),

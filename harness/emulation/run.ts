@@ -54,7 +54,7 @@ export interface EndedCall {
 }
 
 /** Callbacks for progress. */
-export interface Progress {
+export interface RunProgress {
   start(started: number, all: number): void
   update(look: Look, atMs: number, values: Readonly<Record<string, boolean>>): void
 }

@@ -13,13 +13,13 @@ import type { Filters } from '../steering/filters.ts'
 import { ImmediateCheck, type ImmediateCheckListener, type ImmediateCheckOptions } from '../steering/immediate-check.ts'
 import { LiveExecution, type Reader } from '../steering/live-execution.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
-import { Repeated } from '../steering/repeated.ts'
+import { Preventions } from '../steering/repeated.ts'
 import { Rounds } from '../steering/rounds.ts'
 import { type OnSteered, Steering } from '../steering/steering.ts'
 import { Measurements } from '../timed/measurements.ts'
 import type { Happening, Pace, RunSoFar } from '../timed/timing.ts'
 import { Requests } from './requests.ts'
-import type { EndedCall, Progress, Run, RunningNode } from './run.ts'
+import type { EndedCall, Run, RunningNode, RunProgress } from './run.ts'
 import { RunLog } from './run-log.ts'
 
 export interface TimedRunOptions {
@@ -27,7 +27,7 @@ export interface TimedRunOptions {
   readonly forMs: number
   readonly lookEveryMs: number
   readonly joined: ConstructorParameters<typeof Measurements>[1]
-  readonly progress: Progress
+  readonly progress: RunProgress
   readonly reader: Reader
   /** Receives what nodes answer to visitors. */
   readonly outside?: VisitorListener | undefined
@@ -73,7 +73,7 @@ export class TimedRun implements Run {
   readonly #requests: Requests
   readonly #log: RunLog
   #steering: SteeringCounts | undefined
-  readonly #repeated = new Repeated()
+  readonly #repeated = new Preventions()
   #nextLookMs: number
   readonly #rounds: Rounds | undefined
   /** The step from which it was last searched. */

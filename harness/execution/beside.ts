@@ -1,6 +1,6 @@
 import type { Checkpoint, Choice, Finding, Step, System } from '../../checker/system/system.ts'
 import type { GlobalState, ResolvedSystem } from '../config/config.ts'
-import { inTime } from '../timed/timed-system.ts'
+import { systemInTime } from '../timed/timed-system.ts'
 import { Driver } from './driver.ts'
 import { type ClusterMark, goBackTo, wholeOf } from './mark.ts'
 import { Recording } from './recording.ts'
@@ -24,7 +24,7 @@ export class Beside implements System<GlobalState> {
   constructor(stage: Stage, run: Driver, system: ResolvedSystem, seed: number) {
     const timing = stage.timing && { ...stage.timing, timesMs: undefined, isSearched: true }
     this.#run = run
-    this.#stage = new Stage(inTime(system, timing), stage.nodes, stage.runner, timing)
+    this.#stage = new Stage(systemInTime(system, timing), stage.nodes, stage.runner, timing)
     this.#driver = new Driver(this.#stage, seed, new Recording(this.#stage))
   }
 

@@ -11,7 +11,7 @@ import type { Stage } from './stage.ts'
 const reasonsMax = 3
 
 /** Keeps states of a stage and returns to them: in place, from files, or by their schedule. */
-export class Checkpoints {
+export class StageMarks {
   readonly #stage: Stage
   readonly #driver: Driver
   /** By reason, how often a state could not be marked or restored in place. Only the first few reasons are kept. */

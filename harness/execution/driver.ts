@@ -7,7 +7,7 @@ import type { GlobalState, ResolvedSystem } from '../config/config.ts'
 import { bytesRead } from '../hold/held/disk-reads.ts'
 import { unlessInterrupted } from '../hold/turns/interruption.ts'
 import type { Node } from '../node/node.ts'
-import { inTime } from '../timed/timed-system.ts'
+import { systemInTime } from '../timed/timed-system.ts'
 import { Alone } from './alone.ts'
 import { AuditTurns, evidenceOf } from './audit.ts'
 import { carryOut, startedBy } from './carry-out.ts'
@@ -189,7 +189,7 @@ export class Driver {
     const { system, runner, nodes, timing } = this.#stage
     const peers = nodes.filter(other => other !== node)
     const timed = searched && timing ? { ...timing, timesMs: undefined, isSearched: true } : timing
-    const own = searched ? inTime(searched, timed) : system
+    const own = searched ? systemInTime(searched, timed) : system
     const stage = new Stage({ ...own, faults: unbounded(own.faults) }, [node], runner, timed, peers)
     return new Alone(stage, {
       seed: this.#seed,

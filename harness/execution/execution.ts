@@ -8,7 +8,7 @@ import type { ResolvedSystem } from '../config/config.ts'
 import type { Time } from '../timed/time.ts'
 import type { Evidence } from './audit.ts'
 import type { Input } from './choices/action.ts'
-import { type ClockReadings, Delays, type DelaysMark } from './choices/delays.ts'
+import { type ClockReadings, type DelaysMark, TimesInFlight } from './choices/delays.ts'
 import type { Healthy } from './choices/healthy.ts'
 import { Inputs, type InputsMark } from './choices/inputs.ts'
 import type { HeldBack } from './choices/timers.ts'
@@ -43,7 +43,7 @@ export class Execution {
   readonly variant: number
   /** Labels of the executed steps. */
   readonly schedule: string[]
-  readonly delays: Delays
+  readonly delays: TimesInFlight
   /** Labels of what happened in its start, where nodes waited for each other; usually empty. */
   readonly started: string[]
   /** Present in a system with a common time. */
@@ -88,7 +88,7 @@ export class Execution {
     this.cutAt = mark?.cutAt
     this.healthy = mark?.healthy
     this.start = mark?.start?.copy()
-    this.delays = new Delays(mark?.delays)
+    this.delays = new TimesInFlight(mark?.delays)
     this.started = [...(mark?.started ?? [])]
     this.#budget = new Map(mark?.budget ?? Object.entries({ ...faults, overlap, divide }))
     this.#history = new Map(mark?.history.map(([node, inputs]) => [node, new Inputs(inputs)]))

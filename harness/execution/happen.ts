@@ -6,7 +6,7 @@ import { millisecond } from '../hold/clock/virtual-clock.ts'
 import type { StepFault } from '../hold/held/step-faults.ts'
 import type { Node } from '../node/node.ts'
 import type { Happening, Steer, TimedHappening } from '../timed/timing.ts'
-import type { Outcome } from '../unsynced/outcomes.ts'
+import type { PowerOutcome } from '../unsynced/outcomes.ts'
 import type { Execution } from './execution.ts'
 import { startAgain } from './node-start.ts'
 import type { Done, Stage } from './stage.ts'
@@ -154,7 +154,7 @@ const reboot = (stage: Stage, node: Node): Done => {
   return join(stage, node)
 }
 /** A plan does not choose what is left of a disk: all that was not synced is lost. */
-const nothingLeft: Outcome = { says: '', kept: [], tornAt: undefined }
+const nothingLeft: PowerOutcome = { says: '', kept: [], tornAt: undefined }
 
 const pause = (stage: Stage, node: Node): Done => {
   if (node.isAlive && !node.isPaused) node.pause(stage.clocks())

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { copyAttributes } from '../../linux/attributes.ts'
-import { check, libc } from '../../linux/libc.ts'
+import { libc, requireSuccess } from '../../linux/libc.ts'
 import { treeOf } from './tree.ts'
 
 const mknod = libc.func('int mknod(const char *path, unsigned int mode, unsigned long device)')
@@ -47,5 +47,5 @@ const copyOne = (from: string, to: string, stat: Stats): void => {
   if (stat.isDirectory()) mkdirSync(to)
   else if (stat.isFile()) copyFileSync(from, to, constants.COPYFILE_FICLONE)
   else if (stat.isSymbolicLink()) symlinkSync(readlinkSync(from), to)
-  else check(`mknod ${to}`, mknod(to, stat.mode, stat.rdev))
+  else requireSuccess(`mknod ${to}`, mknod(to, stat.mode, stat.rdev))
 }

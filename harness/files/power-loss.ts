@@ -13,9 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
-import { check, libc } from '../../linux/libc.ts'
+import { libc, requireSuccess } from '../../linux/libc.ts'
 import type { Inode } from '../unsynced/operation.ts'
-import { loseIn, type Outcome } from '../unsynced/outcomes.ts'
+import { loseIn, type PowerOutcome } from '../unsynced/outcomes.ts'
 import { Tree } from '../unsynced/tree.ts'
 import type { Disk } from './disk.ts'
 
@@ -30,7 +30,7 @@ interface Place {
  *
  * @param lowerOf what is below a layer, as a path in this process
  */
-export const losePower = (disk: Disk, outcome: Outcome, lowerOf: (directory: string) => string): void => {
+export const losePower = (disk: Disk, outcome: PowerOutcome, lowerOf: (directory: string) => string): void => {
   const { unsynced } = disk
   if (unsynced === undefined) return
   const { operations, files } = unsynced
@@ -112,7 +112,8 @@ const characterDevice = 0o020000
 const remove = (place: Place | undefined): void => {
   if (place === undefined) return
   rmSync(place.upper, { recursive: true, force: true })
-  if (statOf(place.lower) && existsSync(join(place.upper, '..'))) check('mknod', mknod(place.upper, characterDevice, 0))
+  if (statOf(place.lower) && existsSync(join(place.upper, '..')))
+    requireSuccess('mknod', mknod(place.upper, characterDevice, 0))
 }
 
 /** A file whose directory is lost is lost. */

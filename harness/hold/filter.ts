@@ -263,7 +263,7 @@ export const filterOf = (seen: Seen): Buffer => {
 }
 
 /** Whether a call is held, and not only stopped because its thread may give way or it may change the disk. */
-export const isHeld = (name: SyscallName, registers: Registers): boolean => {
+export const isCallHeld = (name: SyscallName, registers: Registers): boolean => {
   const treatment = systemCalls[name]
   return treatment.kind !== 'held' || meets(treatment.when, registers)
 }

@@ -4,7 +4,7 @@ import type { Registers } from '../../linux/ptrace.ts'
 import { type SyscallName, syscallName } from '../../linux/syscall-number.ts'
 import { callFaultOf } from './calls/call-faults.ts'
 import { clockCalls } from './calls/clock-calls.ts'
-import { failureOf } from './calls/disk-failure.ts'
+import { diskFailureOf } from './calls/disk-failure.ts'
 import { flushCalls } from './calls/flushes.ts'
 import { spaceCalls } from './calls/free-space.ts'
 import { lastingCalls } from './calls/lasting-calls.ts'
@@ -17,7 +17,7 @@ import { answerWith, type Continuation, type Treat, type Treatments } from './ca
 import { watchWrite } from './calls/written-files.ts'
 import { fileTimeCalls } from './files/file-times.ts'
 import { openingCalls } from './files/shown-files.ts'
-import { isHeld, refusal } from './filter.ts'
+import { isCallHeld, refusal } from './filter.ts'
 import type { HeldNode, HeldThread } from './held/held-node.ts'
 import { trapMapped } from './instructions/hardware-random.ts'
 import { timerCalls } from './kernel-timers.ts'
@@ -44,12 +44,12 @@ const isBadAddress = (error: unknown): boolean =>
 const treat = (thread: HeldThread, registers: Registers, isRecorded: boolean): Continuation => {
   const number = registers.get('origRax')
   const name = syscallName(number)
-  const failure = name && (failureOf(thread, registers, name) ?? callFaultOf(thread, registers, name))
+  const failure = name && (diskFailureOf(thread, registers, name) ?? callFaultOf(thread, registers, name))
   if (typeof failure === 'number') {
     answerWith(registers, failure)
     return 'go on'
   }
-  const treated = name !== undefined && isHeld(name, registers) ? treatments[name] : undefined
+  const treated = name !== undefined && isCallHeld(name, registers) ? treatments[name] : undefined
   const written = name && watchWrite(thread, registers, name)
   const answer = treated ? treated(thread, registers, name!, isRecorded) : refuse(thread, name, number)
   if (failure !== undefined) {

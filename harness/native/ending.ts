@@ -1,4 +1,4 @@
-import { check, libc } from '../../linux/libc.ts'
+import { libc, requireSuccess } from '../../linux/libc.ts'
 
 const waitpid: (pid: number, status: [number], options: number) => number = libc.func(
   'int waitpid(int pid, _Out_ int *status, int options)',
@@ -11,7 +11,7 @@ export type Ending = { readonly code: number } | { readonly signal: number }
 /** How a process ended that this one started without libuv; undefined while it runs. The process is reaped. */
 export const endingOf = (pid: number): Ending | undefined => {
   const status: [number] = [0]
-  if (check('waitpid', waitpid(pid, status, noHang)) === 0) return undefined
+  if (requireSuccess('waitpid', waitpid(pid, status, noHang)) === 0) return undefined
   const signal = status[0] & 0x7f
   if (signal !== 0) return { signal }
   // The first process of a node reports the signal of its program as sh does.

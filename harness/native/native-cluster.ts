@@ -15,7 +15,7 @@ import type { NodePlan } from '../node/runtime.ts'
 import { type LinkChange, Links, noTopology } from '../timed/links.ts'
 import { Reach } from '../timed/reach.ts'
 import type { WaySetting } from '../timed/timing.ts'
-import { keep } from '../timed/way-settings.ts'
+import { mergeSetting } from '../timed/way-settings.ts'
 import { planOf, type Wired, type Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
 import { LocalLives } from './local-lives.ts'
@@ -174,7 +174,7 @@ export class NativeCluster {
       return { ...way, ...(pipe !== undefined && { extra: pipe }) }
     })
     if (settings.some(({ pipe }) => pipe && !treatsAllAlike(pipe))) this.#setOffloads(false)
-    for (const setting of settings) keep(this.#settings, setting)
+    for (const setting of settings) mergeSetting(this.#settings, setting)
     await this.#plane.change([...changes, ...this.#reach.changes()])
   }
 

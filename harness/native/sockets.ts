@@ -1,7 +1,17 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { Socket } from 'node:net'
 import { parseAddress } from '../../linux/address.ts'
-import { AF_INET, check, close, errno, lastErrno, libc, SystemError, setsockopt, socket } from '../../linux/libc.ts'
+import {
+  AF_INET,
+  close,
+  errno,
+  lastErrno,
+  libc,
+  requireSuccess,
+  SystemError,
+  setsockopt,
+  socket,
+} from '../../linux/libc.ts'
 import type { NetworkNamespace } from '../../linux/namespace.ts'
 import { socketAddress } from '../../linux/tcp-table.ts'
 
@@ -19,7 +29,7 @@ const patienceSeconds = 1
  * emits `error` with code `ECONNREFUSED`.
  */
 export const connectInside = (namespace: NetworkNamespace, address: string, port: number): Socket => {
-  const fd = namespace.run(() => check('socket', socket(AF_INET, stream, 0)))
+  const fd = namespace.run(() => requireSuccess('socket', socket(AF_INET, stream, 0)))
   const patience = Buffer.alloc(16)
   patience.writeBigInt64LE(BigInt(patienceSeconds))
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, patience, patience.length)
@@ -33,9 +43,9 @@ export const connectInside = (namespace: NetworkNamespace, address: string, port
 
 /** A socket for datagrams inside the network of a node. */
 export const datagramsInside = (namespace: NetworkNamespace, address: string): DatagramSocket => {
-  const fd = namespace.run(() => check('socket', socket(AF_INET, datagram, 0)))
+  const fd = namespace.run(() => requireSuccess('socket', socket(AF_INET, datagram, 0)))
   const end = endOf(address, 0)
-  check('bind', bind(fd, end, end.length))
+  requireSuccess('bind', bind(fd, end, end.length))
   return createSocket('udp4').bind({ fd })
 }
 

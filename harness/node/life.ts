@@ -11,14 +11,14 @@ import { isEnding } from '../hold/turns/is-ending.ts'
 import type { Facing } from '../rewind/connection.ts'
 import { DiskMark } from '../rewind/disk-mark.ts'
 import { CannotRewind } from '../rewind/error.ts'
-import type { NodeMark } from '../rewind/node-mark.ts'
+import type { InPlaceMark } from '../rewind/node-mark.ts'
 import type { Runner } from '../runner/runner.ts'
 import type { Home } from './runtime.ts'
 import type { Uplink } from './uplink.ts'
 
 /** A state to which a life can be rewound. */
 export interface LifeMark {
-  readonly processes: NodeMark
+  readonly processes: InPlaceMark
   readonly disk: DiskMark
   readonly rewindUnsynced: () => void
   readonly rewindOutput: () => void

@@ -14,7 +14,7 @@ import type { StepFaultKind, StepFaults } from '../hold/held/step-faults.ts'
 import type { Facing } from '../rewind/connection.ts'
 import { CannotRewind } from '../rewind/error.ts'
 import type { Runner } from '../runner/runner.ts'
-import { type Outcome, outcomeOf } from '../unsynced/outcomes.ts'
+import { type PowerOutcome, powerOutcomeOf } from '../unsynced/outcomes.ts'
 import { type DiskModel, Unsynced } from '../unsynced/unsynced.ts'
 import { Life } from './life.ts'
 import { ParkedLives } from './parked-lives.ts'
@@ -146,7 +146,7 @@ export class Node {
     const leaves = this.#life?.held.lostPower
     const { unsynced } = this
     if (leaves === undefined || unsynced === undefined) return
-    this.kill('nothing', outcomeOf(leaves, unsynced.operations, unsynced.model))
+    this.kill('nothing', powerOutcomeOf(leaves, unsynced.operations, unsynced.model))
   }
 
   /** What a power failure may lose of its disk; undefined while it is down, and if none can come. */
@@ -326,7 +326,7 @@ export class Node {
    *
    * @param leaves what is left of its disk, if its power fails
    */
-  kill(peersSee: 'reset' | 'nothing', leaves?: Outcome): void {
+  kill(peersSee: 'reset' | 'nothing', leaves?: PowerOutcome): void {
     if (this.#life === undefined) return
     this.#isFirst = false
     this.#livesBefore += 1

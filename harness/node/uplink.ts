@@ -1,5 +1,5 @@
 import { KernelFile } from '../../linux/kernel-file.ts'
-import type { Link } from '../../linux/link.ts'
+import type { PacketLink } from '../../linux/link.ts'
 import { NetworkNamespace } from '../../linux/namespace.ts'
 import { TcpTable } from '../../linux/tcp-table.ts'
 import { openTun } from '../../linux/tun.ts'
@@ -11,7 +11,7 @@ const routes = '/proc/thread-self/net/fib_trie'
 /** The kernel's network of one node, with its only exit. It can serve one life after another. */
 export class Uplink {
   readonly namespace: NetworkNamespace
-  readonly link: Link
+  readonly link: PacketLink
   /** How many packets have passed in either direction. */
   #packets = 0
   readonly #tcp: TcpTable
@@ -39,7 +39,7 @@ export class Uplink {
     return this.#packets
   }
 
-  #counted(link: Link): Link {
+  #counted(link: PacketLink): PacketLink {
     return {
       descriptor: link.descriptor,
       read: into => {

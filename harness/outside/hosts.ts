@@ -1,6 +1,6 @@
 import { nodeNameOf, type Outside, type OutsidePort, outsidePortOf } from './answers.ts'
 import { authorityCertificate, authorityHash, authorityKeyStore, certificateFor } from './authority.ts'
-import { programOf } from './server.ts'
+import { serverSource } from './server.ts'
 
 /** What is outside, and runs like a node. */
 export interface OutsideHost {
@@ -18,11 +18,11 @@ export const outsideHosts = (outside: Readonly<Record<string, Outside>>): Outsid
 }
 
 /** The command of its program. */
-export const commandOf = ({ host, ports }: OutsideHost): readonly string[] => {
+export const hostCommand = ({ host, ports }: OutsideHost): readonly string[] => {
   const served = ports.map(({ port, isTls, answers }) => ({
     ...{ port, answers, certificate: isTls ? certificateFor(host) : undefined },
   }))
-  return [process.execPath, '--no-memory-reducer', '-e', programOf(served)]
+  return [process.execPath, '--no-memory-reducer', '-e', serverSource(served)]
 }
 
 /** Whether it speaks TLS, so that nodes must trust its authority. */

@@ -52,7 +52,7 @@ const serve = (ports: readonly Served[]): void => {
 }
 
 /** The source of the program that serves these ports. */
-export const programOf = (ports: readonly Served[]): string => {
+export const serverSource = (ports: readonly Served[]): string => {
   const list = ports.map(
     ({ port, certificate, answers }) =>
       `{ port: ${port}, certificate: ${JSON.stringify(certificate)}, answers: ${sourceOf(answers)} }`,

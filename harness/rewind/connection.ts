@@ -12,7 +12,7 @@ import { type FarEnd, OwnEnd, RouterEnd } from './far-end.ts'
 import { type Descriptor, descriptorsOf, flagsOf, statusFlags } from './open-descriptors.ts'
 import { unreadIn } from './queued-bytes.ts'
 import { disconnectSilently } from './repaired-socket.ts'
-import { internetAddressOf, isToItself, nameOf, peerOf, portOfName } from './socket-address.ts'
+import { internetAddressOf, isToItself, ownAddressOf, peerOf, portOfName } from './socket-address.ts'
 import {
   applySettings,
   congestionWindowOf,
@@ -76,7 +76,7 @@ export class MarkedConnection {
     this.descriptors = descriptors
     const own = duplicate(pid, this.#fd)!
     try {
-      this.#own = nameOf(own)
+      this.#own = ownAddressOf(own)
       this.#peer = peerOf(own)
       if (this.#peer.length === 0) this.#peer = askedPeerOf(pid, this.link)
       this.#farEnd = this.#farEndOf(own, facing)
@@ -150,7 +150,7 @@ export class MarkedConnection {
     // What a kept socket has learned since would not show behind limits that were set.
     const limits = isConnected && !this.#farEnd.hasTaught ? undefined : this.#limits
     this.#farEnd.connect(own, { own: this.#own, peer: this.#peer, unread: this.#unread, limits }, say)
-    if (!nameOf(own).equals(this.#own)) throw this.#cannot('cannot have its port again')
+    if (!ownAddressOf(own).equals(this.#own)) throw this.#cannot('cannot have its port again')
     applySettings(own, this.#settings)
     const state = tcpStateOf(own)
     if (this.#farEnd.isOpen && state !== this.#state)

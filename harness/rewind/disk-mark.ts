@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { hidesBelow } from '../../linux/attributes.ts'
 import { insideDirectory } from '../../linux/inside.ts'
-import { AT_FDCWD, check, libc } from '../../linux/libc.ts'
+import { AT_FDCWD, libc, requireSuccess } from '../../linux/libc.ts'
 import type { Overlay } from '../../linux/mounts.ts'
 import { treeOf } from '../files/tree.ts'
 import { listingOf, putInOrder } from './directory-order.ts'
@@ -190,7 +190,7 @@ const nanoseconds = 1_000_000_000n
 const setTime = (path: string, mtimeNs: bigint): void => {
   if (lstatSync(path, { bigint: true }).mtimeNs === mtimeNs) return
   const times = BigInt64Array.of(0n, omitted, mtimeNs / nanoseconds, mtimeNs % nanoseconds)
-  check('utimensat', setTimes(AT_FDCWD, path, Buffer.from(times.buffer), noFollow))
+  requireSuccess('utimensat', setTimes(AT_FDCWD, path, Buffer.from(times.buffer), noFollow))
 }
 
 /** Gives it its owner and mode. */

@@ -1,4 +1,4 @@
-import { check, libc, untilDone } from '../../linux/libc.ts'
+import { libc, requireSuccess, untilDone } from '../../linux/libc.ts'
 import { Readable } from '../../linux/readable.ts'
 
 const epollWait = libc.func('int epoll_wait(int fd, void *events, int max, int timeout)')
@@ -13,7 +13,7 @@ export const hasEvents = (fd: number): boolean => new Readable([fd]).count() > 0
 
 /** Takes the events of an epoll descriptor. Level-triggered ones (not EPOLLET) stay. */
 export const takeEvents = (fd: number): void => {
-  check(
+  requireSuccess(
     'epoll_wait',
     untilDone(() => epollWait(fd, events, eventsMax, 0)),
   )

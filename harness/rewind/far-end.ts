@@ -1,4 +1,4 @@
-import { check, libc } from '../../linux/libc.ts'
+import { libc, requireSuccess } from '../../linux/libc.ts'
 import type { Segment } from '../../proxy/packets/packet.ts'
 import { nothingLearned } from '../../proxy/segment-lengths.ts'
 import { acknowledgeAgain, finishAgain, type Side } from '../../proxy/tcp.ts'
@@ -64,7 +64,7 @@ export class RouterEnd implements FarEnd {
     if (side.state === 'asked') askAgain(own, connected, side)
     else connectSilently(own, connected, side, say)
     if (side.isFinished) {
-      check('shutdown', shutdown(own, SHUT_WR))
+      requireSuccess('shutdown', shutdown(own, SHUT_WR))
       say(acknowledgeAgain(side))
     }
     if (side.finish === 'acknowledged') say(finishAgain(side))

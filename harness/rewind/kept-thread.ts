@@ -2,7 +2,7 @@ import { cont, getRestartableSequences, getRobustList, Registers } from '../../l
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
 import { makeCalls, type RawCall } from './batch.ts'
-import type { Told } from './told.ts'
+import type { ThreadFacts } from './told.ts'
 
 /** Of struct robust_list_head. */
 const robustListLength = 24
@@ -90,7 +90,7 @@ export class KeptThreads {
 }
 
 /** For a frozen thread; undefined if the kernel does not tell. */
-export const legacyOf = ({ tid }: HeldThread, { tidAddress }: Told): Legacy | undefined => {
+export const legacyOf = ({ tid }: HeldThread, { tidAddress }: ThreadFacts): Legacy | undefined => {
   const locks = getRobustList(tid)
   return tidAddress === undefined || locks === undefined
     ? undefined

@@ -1,11 +1,11 @@
 import { withDuplicate } from '../../linux/descriptor.ts'
-import { check, close, libc } from '../../linux/libc.ts'
+import { close, libc, requireSuccess } from '../../linux/libc.ts'
 import { getNumber } from '../../linux/socket-option.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
 import { makeCalls, type RawCall } from './batch.ts'
 import { CannotRewind } from './error.ts'
-import { nameOf } from './socket-address.ts'
+import { ownAddressOf } from './socket-address.ts'
 import { backlogOf, socketOption, waitingOf } from './socket-options.ts'
 
 const accept = libc.func('int accept(int fd, void *address, void *length)')
@@ -23,7 +23,7 @@ export class Listener {
   constructor(pid: number, fd: number) {
     this.fd = fd
     this.#pid = pid
-    const { name, backlog } = withDuplicate(pid, fd, own => ({ name: nameOf(own), backlog: backlogOf(own) }))!
+    const { name, backlog } = withDuplicate(pid, fd, own => ({ name: ownAddressOf(own), backlog: backlogOf(own) }))!
     this.#name = name
     this.#backlog = backlog
   }
@@ -36,7 +36,8 @@ export class Listener {
   /** Discards connections that wait to be accepted. All of them are over. */
   forgetWaiting(): void {
     withDuplicate(this.#pid, this.fd, own => {
-      for (let waiting = waitingOf(own); waiting > 0; waiting--) close(check('accept', accept(own, null, null)))
+      for (let waiting = waitingOf(own); waiting > 0; waiting--)
+        close(requireSuccess('accept', accept(own, null, null)))
     })
   }
 
@@ -50,7 +51,7 @@ export class Listener {
       [syscallNumber.bind, fd, this.#name, this.#name.length],
       [syscallNumber.listen, fd, this.#backlog],
     ])
-    const isSame = opened === 0 && withDuplicate(this.#pid, fd, nameOf)?.equals(this.#name)
+    const isSame = opened === 0 && withDuplicate(this.#pid, fd, ownAddressOf)?.equals(this.#name)
     if (!isSame) throw new CannotRewind(`descriptor ${fd} cannot listen again: ${opened}`)
   }
 }

@@ -12,7 +12,7 @@ import { type MarkedProcess, ProcessMark } from './process-mark.ts'
  * A mark to which a held node can be rewound in place: the same processes, with the memory, threads, descriptors and
  * timers that they had. It costs a tenth of a new start.
  */
-export class NodeMark {
+export class InPlaceMark {
   readonly processes: readonly ProcessMark[]
   readonly #node: HeldNode
   readonly #rewindNode: () => void

@@ -3,7 +3,7 @@ import type { Facing } from './connection.ts'
 import { CannotRewind } from './error.ts'
 import { KeptThreads } from './kept-thread.ts'
 import { MarkedMemory } from './memory-mark.ts'
-import { NodeMark } from './node-mark.ts'
+import { InPlaceMark } from './node-mark.ts'
 import type { MarkedProcess, ProcessMark } from './process-mark.ts'
 
 /** Each costs some milliseconds and a copy of its memory. To start more anew is cheaper. */
@@ -13,10 +13,10 @@ const processesMax = 128
  * All marks of a held node. Threads and processes that the node had at one of them and that end by themselves are kept,
  * because the kernel does not return them.
  */
-export class NodeMarks implements Keeper {
+export class InPlaceMarks implements Keeper {
   readonly #node: HeldNode
   readonly #processes = new Map<HeldProcess, MarkedProcess>()
-  #first: NodeMark | undefined
+  #first: InPlaceMark | undefined
 
   constructor(node: HeldNode) {
     this.#node = node
@@ -24,16 +24,16 @@ export class NodeMarks implements Keeper {
   }
 
   /** The marks of a node, which may have none yet. */
-  static of(node: HeldNode): NodeMarks {
-    return node.keeper instanceof NodeMarks ? node.keeper : new NodeMarks(node)
+  static of(node: HeldNode): InPlaceMarks {
+    return node.keeper instanceof InPlaceMarks ? node.keeper : new InPlaceMarks(node)
   }
 
-  /** Marks the node, which must be frozen with all its threads waiting; see `NodeMark`. @throws CannotRewind */
-  add(facing: Facing | undefined): NodeMark {
+  /** Marks the node, which must be frozen with all its threads waiting; see `InPlaceMark`. @throws CannotRewind */
+  add(facing: Facing | undefined): InPlaceMark {
     // Somebody else may have killed it a moment ago.
     if (this.#node.processes.size === 0) throw new CannotRewind('it has ended')
     if (this.#node.processes.size > processesMax) throw new CannotRewind(`it has more than ${processesMax} processes`)
-    const mark = new NodeMark(
+    const mark = new InPlaceMark(
       this.#node,
       [...this.#node.processes.values()].map(process => this.#marked(process)),
       facing,

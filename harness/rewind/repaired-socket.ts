@@ -1,9 +1,19 @@
-import { AF_INET6, check, errno, lastErrno, libc, recv, SystemError, send, setsockopt } from '../../linux/libc.ts'
+import {
+  AF_INET6,
+  errno,
+  lastErrno,
+  libc,
+  recv,
+  requireSuccess,
+  SystemError,
+  send,
+  setsockopt,
+} from '../../linux/libc.ts'
 import { getBytes, getNumber } from '../../linux/socket-option.ts'
 import type { Segment } from '../../proxy/packets/packet.ts'
 import { lessonsAgain } from '../../proxy/segment-lengths.ts'
 import { filler, type Side } from '../../proxy/tcp.ts'
-import { nameOf } from './socket-address.ts'
+import { ownAddressOf } from './socket-address.ts'
 import { setNumber, setWindowLimits, socketOption, type Terms, termsOf, type WindowLimits } from './socket-options.ts'
 
 const bind = libc.func('int bind(int fd, void *address, unsigned int length)')
@@ -94,7 +104,7 @@ const connectAgain = (fd: number, { own, peer, unread, limits }: Connected, told
   beginRepair(fd, own, told.sendNext, first)
   // The kernel's idea of the peer's segments is at most half of the window that it has when it connects.
   offer(first, terms.segment)
-  check('connect', connect(fd, peer, peer.length))
+  requireSuccess('connect', connect(fd, peer, peer.length))
   agree(fd, terms)
   if (teaching) {
     offer(first, teaching.length)
@@ -103,7 +113,7 @@ const connectAgain = (fd: number, { own, peer, unread, limits }: Connected, told
     set(fd, option.repair, int(on))
     set(fd, option.repairQueue, int(queue.receive))
   }
-  if (unread.length > 0) check('send', send(fd, unread, unread.length, 0))
+  if (unread.length > 0) requireSuccess('send', send(fd, unread, unread.length, 0))
   if (limits) setWindowLimits(fd, limits, window => offer(received, window))
   offer(received, told.sendWindow)
   endRepair(fd)
@@ -122,8 +132,9 @@ const agree = (fd: number, { segment, scales, isSelective }: Terms): void => {
  * The segment size depends on the other end's, which was set just now, but is recomputed only when IP options are set.
  */
 const computeSegmentAgain = (fd: number): void => {
-  check('setsockopt', setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nobody, 0))
-  if (nameOf(fd).readUInt16LE() === AF_INET6) check('setsockopt', setsockopt(fd, IPPROTO_IPV6, IPV6_RTHDR, nobody, 0))
+  requireSuccess('setsockopt', setsockopt(fd, IPPROTO_IP, IP_OPTIONS, nobody, 0))
+  if (ownAddressOf(fd).readUInt16LE() === AF_INET6)
+    requireSuccess('setsockopt', setsockopt(fd, IPPROTO_IPV6, IPV6_RTHDR, nobody, 0))
 }
 
 /** What one end of a connection within a kernel has been told. */
@@ -176,7 +187,7 @@ const teachingFor = (fd: number, side: Side, say: Say): Teaching | undefined => 
       let next = first
       for (const { length, isPushed } of segments) {
         say(filler(side, next, length, isPushed))
-        check('recv', recv(fd, Buffer.alloc(length), length, dontWait))
+        requireSuccess('recv', recv(fd, Buffer.alloc(length), length, dontWait))
         next += length
       }
     },
@@ -192,11 +203,11 @@ const teachingFor = (fd: number, side: Side, say: Say): Teaching | undefined => 
 export const askAgain = (fd: number, { own, peer }: Connected, side: Side): void => {
   beginRepair(fd, own, side.receiveNext - 1, 0)
   endRepair(fd)
-  const flags = check('fcntl', fcntl(fd, F_GETFL, 0))
-  check('fcntl', fcntl(fd, F_SETFL, flags | O_NONBLOCK))
+  const flags = requireSuccess('fcntl', fcntl(fd, F_GETFL, 0))
+  requireSuccess('fcntl', fcntl(fd, F_SETFL, flags | O_NONBLOCK))
   const asked = connect(fd, peer, peer.length)
   const failed = asked === -1 ? lastErrno() : 0
-  check('fcntl', fcntl(fd, F_SETFL, flags))
+  requireSuccess('fcntl', fcntl(fd, F_SETFL, flags))
   if (failed !== errno.EINPROGRESS) throw new SystemError('connect', failed)
 }
 
@@ -220,7 +231,7 @@ const beginRepair = (fd: number, own: Buffer, sendNext: number, receiveNext: num
 const endRepair = (fd: number): void => set(fd, option.repair, int(offSilently))
 
 const set = (fd: number, name: number, value: Buffer): void => {
-  check(`setsockopt ${name}`, setsockopt(fd, IPPROTO_TCP, name, value, value.length))
+  requireSuccess(`setsockopt ${name}`, setsockopt(fd, IPPROTO_TCP, name, value, value.length))
 }
 
 /** AF_UNSPEC */
@@ -228,8 +239,8 @@ const nobody = Buffer.alloc(16)
 
 /** Takes a socket out of its connection without sending anything, as if it had never been connected. */
 export const disconnectSilently = (fd: number): void => {
-  check('setsockopt', setsockopt(fd, IPPROTO_TCP, option.repair, int(on), 4))
-  check('connect', connect(fd, nobody, nobody.length))
+  requireSuccess('setsockopt', setsockopt(fd, IPPROTO_TCP, option.repair, int(on), 4))
+  requireSuccess('connect', connect(fd, nobody, nobody.length))
 }
 
 const int = (value: number) => Buffer.from(Int32Array.of(value).buffer)

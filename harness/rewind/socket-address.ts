@@ -1,5 +1,5 @@
 import { addressIn } from '../../linux/address.ts'
-import { check, libc } from '../../linux/libc.ts'
+import { libc, requireSuccess } from '../../linux/libc.ts'
 
 const getSocketName = libc.func('int getsockname(int fd, void *address, void *length)')
 const getPeerName = libc.func('int getpeername(int fd, void *address, void *length)')
@@ -8,9 +8,9 @@ const getPeerName = libc.func('int getpeername(int fd, void *address, void *leng
 const lengthMax = 28
 
 /** The socket's own struct sockaddr. */
-export const nameOf = (fd: number): Buffer => {
+export const ownAddressOf = (fd: number): Buffer => {
   const { name, length } = room()
-  check('getsockname', getSocketName(fd, name, length))
+  requireSuccess('getsockname', getSocketName(fd, name, length))
   return name.subarray(0, length.readUInt32LE())
 }
 

@@ -1,4 +1,4 @@
-import { check, getsockopt, libc, setsockopt, untilDone } from '../../linux/libc.ts'
+import { getsockopt, libc, requireSuccess, setsockopt, untilDone } from '../../linux/libc.ts'
 import { getBytes, getNumber, SOL_SOCKET, type SocketOption, socketType } from '../../linux/socket-option.ts'
 import { CannotRewind } from './error.ts'
 import { unreadIn } from './queued-bytes.ts'
@@ -123,7 +123,7 @@ export const applySettings = (fd: number, { numbers, blocks: values }: SocketSet
   }
   for (const [index, { name, length }] of blocks.entries())
     if (!now.blocks[index]!.equals(values[index]!))
-      check('setsockopt', setsockopt(fd, SOL_SOCKET, name, values[index]!, length))
+      requireSuccess('setsockopt', setsockopt(fd, SOL_SOCKET, name, values[index]!, length))
 }
 
 const setBuffer = (fd: number, force: SocketOption, value: number): void => {
@@ -133,7 +133,10 @@ const setBuffer = (fd: number, force: SocketOption, value: number): void => {
 }
 
 export const setNumber = (fd: number, { level, name }: SocketOption, value: number): void => {
-  check(`setsockopt ${level} ${name}`, setsockopt(fd, level, name, Buffer.from(Int32Array.of(value).buffer), 4))
+  requireSuccess(
+    `setsockopt ${level} ${name}`,
+    setsockopt(fd, level, name, Buffer.from(Int32Array.of(value).buffer), 4),
+  )
 }
 
 /** Discards a pending error. The kernel reports an error once. */
@@ -175,7 +178,7 @@ export const useOf = (fd: number): string => {
   const asked = Buffer.alloc(8)
   asked.writeInt32LE(fd)
   asked.writeInt16LE(POLLRDHUP, 4)
-  check(
+  requireSuccess(
     'poll',
     untilDone(() => poll(asked, 1, 0)),
   )

@@ -12,7 +12,7 @@ import type { RandomnessMark } from '../hold/held/randomness.ts'
 import { CannotRewind } from './error.ts'
 import { type Legacy, legacyOf } from './kept-thread.ts'
 import type { Adopt, KnownThread } from './made-thread.ts'
-import { knownOf, type Told, tellAgain, toldBy } from './told.ts'
+import { knownOf, type ThreadFacts, tellAgain, toldBy } from './told.ts'
 
 /**
  * The registers with which a frozen, waiting thread makes the call in which it waits.
@@ -41,7 +41,7 @@ export class ThreadMark {
   readonly legacy: Legacy | undefined
   /** Signals pending for this thread alone. */
   readonly #pending: readonly number[]
-  readonly #told: Told
+  readonly #told: ThreadFacts
 
   /** @throws CannotRewind if the thread does something other than wait */
   constructor(known: KnownThread) {

@@ -3,7 +3,7 @@ import type { HeldThread } from '../hold/held/held-node.ts'
 import { makeCalls, succeed } from './batch.ts'
 
 /** What a thread has told the kernel about itself. The kernel shows it to the thread alone. */
-export interface Told {
+export interface ThreadFacts {
   /** The stack on which it handles signals: a stack_t. */
   readonly stack: Buffer
   /** Address where the kernel writes zero when it ends; undefined if the kernel does not tell. */
@@ -15,10 +15,10 @@ const stackLength = 24
 const getTidAddress = 40
 
 /** What is known of each thread. It is outdated once the thread has told something else. */
-const known = new WeakMap<HeldThread, Told>()
+const known = new WeakMap<HeldThread, ThreadFacts>()
 
 /** Asks a frozen thread, unless it is known. The thread's registers are lost then. */
-export const toldBy = (thread: HeldThread): Told => {
+export const toldBy = (thread: HeldThread): ThreadFacts => {
   const before = knownOf(thread)
   if (before) return before
   const [stack, tidAddress] = [Buffer.alloc(stackLength), Buffer.alloc(8)]
@@ -32,19 +32,20 @@ export const toldBy = (thread: HeldThread): Told => {
 }
 
 /** What is known of a thread; undefined if it must be asked. */
-export const knownOf = (thread: HeldThread): Told | undefined => (thread.hasToldAnew ? undefined : known.get(thread))
+export const knownOf = (thread: HeldThread): ThreadFacts | undefined =>
+  thread.hasToldAnew ? undefined : known.get(thread)
 
 /**
  * Restores the stack for signals. The address is restored where threads end or are made again. The thread's registers
  * are lost. @throws CannotRewind
  */
-export const tellAgain = (thread: HeldThread, told: Told): void => {
+export const tellAgain = (thread: HeldThread, told: ThreadFacts): void => {
   if (knownOf(thread)?.stack.equals(told.stack)) return
   succeed(thread, [[syscallNumber.sigaltstack, told.stack, 0]])
   know(thread, told)
 }
 
-const know = (thread: HeldThread, told: Told): void => {
+const know = (thread: HeldThread, told: ThreadFacts): void => {
   known.set(thread, told)
   thread.hasToldAnew = false
 }

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
 import koffi from 'koffi'
 import { duplicate } from '../../linux/descriptor.ts'
-import { check, close, ioctl } from '../../linux/libc.ts'
+import { close, ioctl, requireSuccess } from '../../linux/libc.ts'
 import type { AddressRange } from '../../linux/memory.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
@@ -210,7 +210,7 @@ const scan = (pages: number, { from, to, flags, having, havingOneOf = 0n, invert
   const found = watched | written
   const categories = [inverted, having, havingOneOf, found]
   const request = structure(96n, flags, from, to, 0n, place, BigInt(room), 0n, ...categories)
-  const count = check('ioctl(PAGEMAP_SCAN)', ioctl(pages, PAGEMAP_SCAN, request))
+  const count = requireSuccess('ioctl(PAGEMAP_SCAN)', ioctl(pages, PAGEMAP_SCAN, request))
   return { count, end: request.readBigUInt64LE(walkEndOffset) }
 }
 

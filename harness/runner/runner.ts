@@ -18,8 +18,8 @@ import { heedSignals } from '../hold/turns/interruption.ts'
 import { limitTurns, longTurnUsMax, Turns, turnUsMax } from '../hold/turns/turns.ts'
 import type { Facing } from '../rewind/connection.ts'
 import { CannotRewind } from '../rewind/error.ts'
-import type { NodeMark } from '../rewind/node-mark.ts'
-import { NodeMarks } from '../rewind/node-marks.ts'
+import type { InPlaceMark } from '../rewind/node-mark.ts'
+import { InPlaceMarks } from '../rewind/node-marks.ts'
 
 const schedGetcpu = libc.func('int sched_getcpu()')
 
@@ -206,11 +206,11 @@ export class Runner {
    *
    * @throws CannotRewind; the node continues as before
    */
-  mark(node: HeldNode, facing?: Facing): NodeMark {
+  mark(node: HeldNode, facing?: Facing): InPlaceMark {
     try {
       this.freeze(node)
       requireGoing(node)
-      return NodeMarks.of(node).add(facing)
+      return InPlaceMarks.of(node).add(facing)
     } finally {
       this.tracer.stopped.thaw(node)
     }
@@ -221,7 +221,7 @@ export class Runner {
    *
    * @throws CannotRewind; the node must be killed then
    */
-  rewind(node: HeldNode, mark: NodeMark): void {
+  rewind(node: HeldNode, mark: InPlaceMark): void {
     if (node.ended === undefined) this.freeze(node)
     requireGoing(node)
     mark.bringBack()

@@ -1,11 +1,11 @@
 import { readLabel, visitIn } from '../../checker/system/labels.ts'
 import type { ChoiceKind } from '../../checker/system/system.ts'
 import { guardedKinds } from './interventions.ts'
-import type { Violated } from './violated.ts'
+import type { ViolatedProperty } from './violated.ts'
 
 /** The step with which a known bug violates something. */
 export interface FatalStep {
-  readonly property: Violated
+  readonly property: ViolatedProperty
   readonly label: string
 }
 
@@ -34,7 +34,7 @@ export class Guard {
   }
 
   /** Whether a violation of a property by a step is a known bug. */
-  knows(label: string, property: Violated): boolean {
+  knows(label: string, property: ViolatedProperty): boolean {
     return this.#like(label).some(known => known.property === property)
   }
 

@@ -5,11 +5,11 @@ import type { Steer } from '../timed/timing.ts'
 import type { Guard } from './guard.ts'
 import { interventionsAgainst, putsOff, rebootAgainst } from './interventions.ts'
 import type { LiveExecution } from './live-execution.ts'
-import { crash, type Violated } from './violated.ts'
+import { crash, type ViolatedProperty } from './violated.ts'
 
 /** A step that would have violated a property, or let a program fail. */
 export interface Threat {
-  readonly property: Violated
+  readonly property: ViolatedProperty
   /** Label of the step. */
   readonly label: string
   readonly atMs: number
@@ -114,7 +114,7 @@ export class ImmediateCheck {
     return new Set(this.#safety.filter(name => this.#live.values.get(name) === false))
   }
 
-  #newlyFalse(before: ReadonlySet<string>): Violated | undefined {
+  #newlyFalse(before: ReadonlySet<string>): ViolatedProperty | undefined {
     if (this.#live.hasCrashed) return crash
     return this.#safety.find(name => this.#live.values.get(name) === false && !before.has(name))
   }

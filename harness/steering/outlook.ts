@@ -26,7 +26,7 @@ export interface Foreseen extends Pick<Violation, 'kind' | 'property'> {
 }
 
 /** How a prediction is limited. */
-export interface Limits {
+export interface OutlookLimits {
   readonly order: ExplorerOrder
   readonly inputsMax: number
   readonly transitionsMax: number
@@ -87,7 +87,7 @@ export class Outlook {
    *
    * @throws MarkLost if no node can be brought back to it
    */
-  predict(table: Table, round: number, { costMax, ...limits }: Limits): Promise<Prediction> {
+  predict(table: Table, round: number, { costMax, ...limits }: OutlookLimits): Promise<Prediction> {
     return predict({
       nodes: { ...this.#nodes, faults: this.#system.faults },
       properties: this.#system.properties,

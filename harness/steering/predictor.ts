@@ -8,7 +8,7 @@ import type { ResolvedSystem } from '../config/config.ts'
 import type { RunSoFar } from '../timed/timing.ts'
 import { type Filter, preventableOn, saidOf } from './filters.ts'
 import { Neighbourhoods } from './neighbourhoods.ts'
-import { type Foreseen, type Limits, Outlook } from './outlook.ts'
+import { type Foreseen, Outlook, type OutlookLimits } from './outlook.ts'
 
 export interface PredictorOptions {
   /**
@@ -29,7 +29,7 @@ export interface PredictorOptions {
 }
 
 /** What a round of prediction comes to. */
-export interface Outcome {
+export interface RoundOutcome {
   /** Executed on the whole system from the present state. */
   readonly foreseen: readonly (Foreseen & { readonly isNew: boolean })[]
   /** States without an end, in which a liveness property does not hold: single nodes alone came to them. */
@@ -59,7 +59,7 @@ interface Searched {
   readonly suspected: readonly Suspicion[]
 }
 
-const nothing: Outcome = { foreseen: [], suspected: [], filters: [] }
+const nothing: RoundOutcome = { foreseen: [], suspected: [], filters: [] }
 
 /** So many ways are executed on the whole system in a round, of those that single nodes could go. */
 const suspicionsMax = 8
@@ -121,7 +121,7 @@ export class Predictor {
    *
    * @param soFar how it came there
    */
-  async look(state: Mark, soFar: RunSoFar): Promise<Outcome> {
+  async look(state: Mark, soFar: RunSoFar): Promise<RoundOutcome> {
     this.#begunMs = performance.now()
     // Marking in vain, or going back, may cost the state: then the run is executed again.
     this.#cluster.running.soFar = soFar
@@ -149,7 +149,7 @@ export class Predictor {
     }
   }
 
-  async #look(outlook: Outlook): Promise<Outcome> {
+  async #look(outlook: Outlook): Promise<RoundOutcome> {
     const { isSteered } = this.#options
     const old: Foreseen[] = []
     for (const way of this.#known) {
@@ -204,7 +204,8 @@ export class Predictor {
     {
       isToBeNew = false,
       ...limits
-    }: Pick<Limits, 'order' | 'inputsMax' | 'untilMs'> & Partial<Limits> & { readonly isToBeNew?: boolean },
+    }: Pick<OutlookLimits, 'order' | 'inputsMax' | 'untilMs'> &
+      Partial<OutlookLimits> & { readonly isToBeNew?: boolean },
   ): Promise<Searched> {
     const { transitionsMax } = this.#options
     const { suspicions, inputs, transitions, isLost } = await outlook.predict(this.#table, this.counts.rounds, {
@@ -251,7 +252,7 @@ export class Predictor {
       const untilMs = this.#after(1)
       if (performance.now() >= untilMs) return undefined
       this.#searches += 1
-      const tried = [...filters, { said: saidOf(label), label, against: describe(way) }]
+      const tried = [...filters, { said: saidOf(label), label, against: describeForeseen(way) }]
       const prevented = new Set(tried.map(({ said }) => said))
       const before = this.counts.inputs
       const { found } = await this.#search(outlook, {
@@ -259,7 +260,7 @@ export class Predictor {
       })
       this.#inputsLeft -= this.counts.inputs - before
       if (found === undefined) return tried
-      if (describe(found) === describe(way)) continue
+      if (describeForeseen(found) === describeForeseen(way)) continue
       const more = await this.#prevent(found, tried, outlook)
       if (more) return more
     }
@@ -283,5 +284,5 @@ const endOf = ({ labels }: Pick<Foreseen, 'labels'>): string => {
 }
 
 /** `safety neverOversold`. */
-export const describe = ({ kind, property }: Pick<Foreseen, 'kind' | 'property'>): string =>
+export const describeForeseen = ({ kind, property }: Pick<Foreseen, 'kind' | 'property'>): string =>
   [kind, property].filter(word => word !== undefined).join(' ')

@@ -4,7 +4,7 @@ import { saidOf } from './filters.ts'
 const timesMin = 10
 
 /** What steering has kept from happening again and again: the system may get nowhere, although no property is violated. */
-export class Repeated {
+export class Preventions {
   readonly #prevented = new Map<string, { readonly label: string; readonly times: number }>()
 
   see(label: string): void {

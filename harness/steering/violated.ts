@@ -2,4 +2,4 @@
 export const crash = Symbol('crash')
 
 /** What a step violates: a property, by its name, or that no program fails. */
-export type Violated = string | typeof crash
+export type ViolatedProperty = string | typeof crash

@@ -10,7 +10,7 @@ import { type LinkChange, Links, noTopology } from './links.ts'
 import { Reach } from './reach.ts'
 import { Standstills } from './standstills.ts'
 import type { Happening, RunSoFar, TimedHappening, Timing, WaySetting } from './timing.ts'
-import { keep } from './way-settings.ts'
+import { mergeSetting } from './way-settings.ts'
 import { type Awaiting, type PacketCounts, Ways } from './ways.ts'
 
 /**
@@ -452,7 +452,7 @@ export class Time {
 
   set(setting: WaySetting): void {
     const { from, to, isCut, pipe } = setting
-    keep(this.#settings, setting)
+    mergeSetting(this.#settings, setting)
     if (isCut !== undefined) this.#reach.cutWay(this.#names.indexOf(from), this.#names.indexOf(to), isCut)
     if (pipe !== undefined) this.#ways.lay(from, to, pipe ?? undefined)
   }

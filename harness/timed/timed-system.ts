@@ -11,7 +11,7 @@ const messageBytesMax = 64 * 1024
 const noFaults = Object.fromEntries(faultKinds.map(kind => [kind, 0])) as ResolvedSystem['faults']
 
 /** The system as an execution uses it, with or without time. */
-export const inTime = (system: ResolvedSystem, timing: Timing | undefined): ResolvedSystem => {
+export const systemInTime = (system: ResolvedSystem, timing: Timing | undefined): ResolvedSystem => {
   if (timing === undefined) return system
   return timing.isSearched ? forSearch(system) : timedSystem(system)
 }

@@ -1,7 +1,7 @@
 import type { WaySetting } from './timing.ts'
 
 /** Merges a setting into the present one of its way. A way without effect is removed. */
-export const keep = (settings: Map<string, WaySetting>, { from, to, isCut, pipe }: WaySetting): void => {
+export const mergeSetting = (settings: Map<string, WaySetting>, { from, to, isCut, pipe }: WaySetting): void => {
   const key = `${from}→${to}`
   const before = settings.get(key)
   const kept = { isCut: isCut ?? before?.isCut ?? false, pipe: pipe === undefined ? (before?.pipe ?? null) : pipe }

@@ -1,5 +1,5 @@
 import type { Kind } from '../../proxy/forwarding/counters.ts'
-import { lost, overflowed, Pipe, type PipeSettings } from '../../proxy/forwarding/pipe.ts'
+import { lost, overflowed, PacketPipe, type PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { PipeChange } from '../../proxy/forwarding/plan.ts'
 import type { PassageEnd } from '../../proxy/routers.ts'
 import { type SeededRandom, seededRandom } from '../../topologies/random.ts'
@@ -34,12 +34,12 @@ export interface Carrier extends Copied {
 export class Ways implements Copied {
   readonly counts: PacketCounts = { ...noPackets }
   readonly #agenda: Agenda
-  readonly #all: readonly Pipe[]
+  readonly #all: readonly PacketPipe[]
   /** By `from→to`. */
-  readonly #pipes = new Map<string, readonly Pipe[]>()
+  readonly #pipes = new Map<string, readonly PacketPipe[]>()
   /** By `from→to`: from each router on the way, the pipe to the hop before. */
-  readonly #back = new Map<string, readonly Pipe[]>()
-  readonly #extra = new Map<string, Pipe>()
+  readonly #back = new Map<string, readonly PacketPipe[]>()
+  readonly #extra = new Map<string, PacketPipe>()
   readonly #random: SeededRandom
 
   readonly #wiring: Timing['wiring']
@@ -54,14 +54,14 @@ export class Ways implements Copied {
     wiring: Timing['wiring'],
     names: readonly string[],
     agenda: Agenda,
-    of?: { readonly random: SeededRandom; readonly pipes: readonly Pipe[] },
+    of?: { readonly random: SeededRandom; readonly pipes: readonly PacketPipe[] },
   ) {
     const { pipes, routes, hops, seed } = wiring
     this.#wiring = wiring
     this.#names = names
     this.#agenda = agenda
     this.#random = of?.random ?? seededRandom(seed)
-    this.#all = of?.pipes ?? pipes.map(settings => new Pipe(settings, this.#random))
+    this.#all = of?.pipes ?? pipes.map(settings => new PacketPipe(settings, this.#random))
     for (const [index, route] of routes.entries()) {
       const key = keyOf(names[route.from]!, names[route.to]!)
       const numbered = (pipe: number) => this.#all[pipe]!
@@ -73,7 +73,7 @@ export class Ways implements Copied {
 
   copy(copies: Copies): Ways {
     const random = this.#random.copy()
-    const copyOf = (pipe: Pipe) => copies.note(pipe, pipe.copy(random))
+    const copyOf = (pipe: PacketPipe) => copies.note(pipe, pipe.copy(random))
     const made = new Ways(this.#wiring, this.#names, copies.of(this.#agenda), { random, pipes: this.#all.map(copyOf) })
     Object.assign(made.counts, this.counts)
     for (const [key, pipe] of this.#extra) made.#extra.set(key, copyOf(pipe))
@@ -89,7 +89,7 @@ export class Ways implements Copied {
   lay(from: string, to: string, settings: PipeSettings | undefined): void {
     const key = keyOf(from, to)
     if (settings === undefined) this.#extra.delete(key)
-    else this.#extra.set(key, new Pipe(settings, this.#random))
+    else this.#extra.set(key, new PacketPipe(settings, this.#random))
   }
 
   /** Sends a packet. It enters each pipe when it leaves the previous one, so packets that share a pipe queue in it. */
@@ -112,7 +112,7 @@ export class Ways implements Copied {
   }
 
   /** Sends a packet through these pipes. */
-  begin(pipes: readonly Pipe[], atMs: number, bytes: number, awaiting: Awaiting): void {
+  begin(pipes: readonly PacketPipe[], atMs: number, bytes: number, awaiting: Awaiting): void {
     this.goOn(new Passage(this, pipes, bytes, awaiting), atMs)
   }
 
@@ -140,7 +140,7 @@ export class Ways implements Copied {
     this.#agenda.at(out, passage)
   }
 
-  #along(from: string, to: string): readonly Pipe[] {
+  #along(from: string, to: string): readonly PacketPipe[] {
     const key = keyOf(from, to)
     const extra = this.#extra.get(key)
     const pipes = this.#pipes.get(key) ?? []
@@ -153,10 +153,10 @@ class Passage implements Entry {
   readonly bytes: number
   readonly awaiting: Awaiting
   readonly #ways: Ways
-  readonly #pipes: readonly Pipe[]
+  readonly #pipes: readonly PacketPipe[]
   #stage = 0
 
-  constructor(ways: Ways, pipes: readonly Pipe[], bytes: number, awaiting: Awaiting) {
+  constructor(ways: Ways, pipes: readonly PacketPipe[], bytes: number, awaiting: Awaiting) {
     this.#ways = ways
     this.#pipes = pipes
     this.bytes = bytes
@@ -170,7 +170,7 @@ class Passage implements Entry {
   }
 
   /** The pipe that it comes to. */
-  next(): Pipe | undefined {
+  next(): PacketPipe | undefined {
     return this.#pipes[this.#stage++]
   }
 
@@ -202,11 +202,11 @@ class OneWay implements Carrier {
 /** The router at which a packet ends: it sends an answer back. */
 class Turn implements Awaiting {
   readonly #ways: Ways
-  readonly #back: readonly Pipe[]
+  readonly #back: readonly PacketPipe[]
   readonly #bytes: number
   readonly #awaiting: Awaiting
 
-  constructor(ways: Ways, back: readonly Pipe[], bytes: number, awaiting: Awaiting) {
+  constructor(ways: Ways, back: readonly PacketPipe[], bytes: number, awaiting: Awaiting) {
     this.#ways = ways
     this.#back = back
     this.#bytes = bytes

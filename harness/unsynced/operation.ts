@@ -21,7 +21,7 @@ interface OfFile {
 }
 
 /** Something that a node did to its disk, with what is needed to undo and to redo it. */
-export type Operation = OfFile &
+export type DiskOperation = OfFile &
   (
     | {
         readonly does: 'write'
@@ -58,10 +58,10 @@ interface Named {
   readonly awaits: readonly string[]
 }
 
-export type OperationOf<Does extends Operation['does']> = Extract<Operation, { readonly does: Does }>
+export type OperationOf<Does extends DiskOperation['does']> = Extract<DiskOperation, { readonly does: Does }>
 
 /** Whether it changes what a file contains. */
-export const isOfData = (operation: Operation): operation is OperationOf<'write' | 'resize'> =>
+export const isOfData = (operation: DiskOperation): operation is OperationOf<'write' | 'resize'> =>
   operation.does === 'write' || operation.does === 'resize'
 
 /** Whether a write makes its file longer. */
@@ -69,14 +69,14 @@ export const isLonger = ({ offset, after, sizeBefore }: OperationOf<'write'>): b
   offset + after.length > sizeBefore
 
 /** In a few words, for a label: `write db.log`. */
-export const describeOperation = (operation: Operation): string => {
+export const describeOperation = (operation: DiskOperation): string => {
   const name = basename(operation.path)
   if (operation.does === 'rename') return `rename ${basename(operation.from)} ${name}`
   return `${operation.does} ${name}`
 }
 
 /** How many bytes are kept for it. */
-export const bytesOf = (operation: Operation): number => {
+export const bytesKept = (operation: DiskOperation): number => {
   switch (operation.does) {
     case 'write':
       return operation.before.length + operation.after.length

@@ -1,9 +1,9 @@
-import { describeOperation, isLonger, type Operation, type OperationOf } from './operation.ts'
+import { type DiskOperation, describeOperation, isLonger, type OperationOf } from './operation.ts'
 import type { Tree } from './tree.ts'
 import type { DiskModel } from './unsynced.ts'
 
 /** What a power failure leaves of the operations that were not synced. */
-export interface Outcome {
+export interface PowerOutcome {
   /** After the name of the node, in a label; empty if there were none. */
   readonly says: string
   /** Their places, in order. */
@@ -22,7 +22,7 @@ const apartMax = 8
  * The outcomes that a search may choose from, the simplest first: all are kept; the last ones are lost; all are; one
  * alone is; the last that is kept is torn. After Pillai and others, All File Systems Are Not Created Equal, OSDI 2014.
  */
-export const outcomesOf = (operations: readonly Operation[], model: DiskModel): readonly Outcome[] => {
+export const outcomesOf = (operations: readonly DiskOperation[], model: DiskModel): readonly PowerOutcome[] => {
   const known = made.get(operations)
   if (known) return known
   const found = operations.length === 0 ? [{ says: '', kept: [], tornAt: undefined }] : distinct(all(operations, model))
@@ -31,14 +31,14 @@ export const outcomesOf = (operations: readonly Operation[], model: DiskModel): 
 }
 
 /** By operations, which are of one disk: they are asked for in each state, and seldom change. */
-const made = new WeakMap<readonly Operation[], readonly Outcome[]>()
+const made = new WeakMap<readonly DiskOperation[], readonly PowerOutcome[]>()
 
-const all = (operations: readonly Operation[], model: DiskModel): Outcome[] => {
+const all = (operations: readonly DiskOperation[], model: DiskModel): PowerOutcome[] => {
   const count = operations.length
   const places = operations.map((_, index) => index)
   const latest = places.slice(-apartMax)
   const first = (number: number) => places.slice(0, number)
-  const outcome = (kept: readonly number[], how: string, tornAt?: number): Outcome => ({
+  const outcome = (kept: readonly number[], how: string, tornAt?: number): PowerOutcome => ({
     says: ` keeps ${kept.length} of ${count}${how}`,
     kept,
     tornAt,
@@ -64,7 +64,7 @@ const all = (operations: readonly Operation[], model: DiskModel): Outcome[] => {
 }
 
 /** The first of those that leave the same. */
-const distinct = (outcomes: readonly Outcome[]): Outcome[] => {
+const distinct = (outcomes: readonly PowerOutcome[]): PowerOutcome[] => {
   const seen = new Set<string>()
   return outcomes.filter(({ kept, tornAt }) => {
     const key = `${kept.join()} ${tornAt}`
@@ -73,7 +73,7 @@ const distinct = (outcomes: readonly Outcome[]): Outcome[] => {
 }
 
 /** What is lost with one operation: in an ordered file system, later ones that could not be written without it. */
-const alsoLost = (operations: readonly Operation[], place: number, model: DiskModel): ReadonlySet<number> => {
+const alsoLost = (operations: readonly DiskOperation[], place: number, model: DiskModel): ReadonlySet<number> => {
   const lost = new Set([place])
   if (model === 'posix') return lost
   for (const [index, operation] of operations.entries())
@@ -82,7 +82,7 @@ const alsoLost = (operations: readonly Operation[], place: number, model: DiskMo
 }
 
 /** Whether an ordered file system writes an operation only after an earlier one. */
-const needs = (later: Operation, earlier: Operation): boolean => {
+const needs = (later: DiskOperation, earlier: DiskOperation): boolean => {
   if (later.does !== 'write') {
     // Names and sizes are in one journal, and data is written before what speaks of it.
     if (earlier.does !== 'write') return true
@@ -109,7 +109,11 @@ export const remainders = ['all', 'none', 'a torn end'] as const
 export type Remainder = (typeof remainders)[number]
 
 /** The outcome that this means. */
-export const outcomeOf = (remainder: Remainder, operations: readonly Operation[], model: DiskModel): Outcome => {
+export const powerOutcomeOf = (
+  remainder: Remainder,
+  operations: readonly DiskOperation[],
+  model: DiskModel,
+): PowerOutcome => {
   const kept = remainder === 'none' ? [] : operations.map((_, index) => index)
   const last = operations.at(-1)
   const tornAt = remainder === 'a torn end' && last?.does === 'write' ? tearOf(last, model) : undefined
@@ -117,7 +121,7 @@ export const outcomeOf = (remainder: Remainder, operations: readonly Operation[]
 }
 
 /** Leaves of the present tree what a power failure leaves. */
-export const loseIn = (tree: Tree, operations: readonly Operation[], { kept, tornAt }: Outcome): void => {
+export const loseIn = (tree: Tree, operations: readonly DiskOperation[], { kept, tornAt }: PowerOutcome): void => {
   for (const operation of operations.toReversed()) tree.undo(operation)
   const last = kept.at(-1)
   for (const place of kept) {

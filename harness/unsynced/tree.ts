@@ -1,4 +1,4 @@
-import type { FileId, Inode, Operation, OperationOf } from './operation.ts'
+import type { DiskOperation, FileId, Inode, OperationOf } from './operation.ts'
 
 /**
  * Names and files in memory, on which operations are undone and done again. A file that has lost its last name is still
@@ -15,7 +15,7 @@ export class Tree {
   }
 
   /** Undoes what was done last. */
-  undo(operation: Operation): void {
+  undo(operation: DiskOperation): void {
     const { file, path } = operation
     switch (operation.does) {
       case 'write':
@@ -39,7 +39,7 @@ export class Tree {
   }
 
   /** Does it again. One whose file is not there does nothing. */
-  redo(operation: Operation): void {
+  redo(operation: DiskOperation): void {
     const { file, path } = operation
     switch (operation.does) {
       case 'write':

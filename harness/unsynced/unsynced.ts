@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { dirname } from 'node:path/posix'
-import { bytesOf, describeOperation, type FileId, isOfData, type Operation } from './operation.ts'
+import { bytesKept, type DiskOperation, describeOperation, type FileId, isOfData } from './operation.ts'
 
 /**
  * What a file system promises about what was not synced. `ordered`: as ext4 with `data=ordered`: changes of names and
@@ -17,7 +17,7 @@ const operationsMax = 200
 const bytesMax = 16 << 20
 
 interface State {
-  readonly operations: readonly Operation[]
+  readonly operations: readonly DiskOperation[]
   readonly files: ReadonlyMap<string, FileId>
   readonly filesMade: number
   readonly bytes: number
@@ -37,7 +37,7 @@ export class Unsynced {
   }
 
   /** In the order in which they were done. */
-  get operations(): readonly Operation[] {
+  get operations(): readonly DiskOperation[] {
     return this.#state.operations
   }
 
@@ -74,12 +74,12 @@ export class Unsynced {
     return filesMade
   }
 
-  add(operation: Operation): void {
+  add(operation: DiskOperation): void {
     for (const each of this.#apart(operation)) this.#add(each)
   }
 
   /** POSIX does not promise that two directories change together. */
-  #apart(operation: Operation): readonly Operation[] {
+  #apart(operation: DiskOperation): readonly DiskOperation[] {
     if (this.model === 'ordered' || operation.does !== 'rename' || operation.awaits.length === 1) return [operation]
     const { file, path, from, replaced } = operation
     for (const name of this.files.keys()) if (name.startsWith(`${from}/`)) return [operation]
@@ -89,12 +89,12 @@ export class Unsynced {
     ]
   }
 
-  #add(operation: Operation): void {
+  #add(operation: DiskOperation): void {
     const { operations, bytes } = this.#state
     let all = [...operations, operation]
-    let sum = bytes + bytesOf(operation)
+    let sum = bytes + bytesKept(operation)
     while (all.length > operationsMax || (sum > bytesMax && all.length > 0)) {
-      sum -= bytesOf(all[0]!)
+      sum -= bytesKept(all[0]!)
       all = all.slice(1)
     }
     this.#state = { ...this.#state, operations: all, bytes: sum, files: namesAfter(this.#state.files, operation) }
@@ -110,7 +110,7 @@ export class Unsynced {
   syncDirectory(path: string): void {
     if (this.model === 'ordered') return this.#writeJournal()
     this.#use(
-      this.operations.flatMap((each): Operation[] => {
+      this.operations.flatMap((each): DiskOperation[] => {
         if (isOfData(each) || !each.awaits.includes(path)) return [each]
         const awaits = each.awaits.filter(other => other !== path)
         return awaits.length === 0 ? [] : [{ ...each, awaits }]
@@ -136,7 +136,7 @@ export class Unsynced {
    * afterwards, and of one that took the name of another.
    */
   #writeJournal(): void {
-    const settled = new Set<Operation>()
+    const settled = new Set<DiskOperation>()
     for (const [index, each] of this.operations.entries()) {
       if (each.does === 'write') continue
       settled.add(each)
@@ -147,26 +147,26 @@ export class Unsynced {
     this.#keep(each => !settled.has(each))
   }
 
-  #keep(isKept: (operation: Operation) => boolean): void {
+  #keep(isKept: (operation: DiskOperation) => boolean): void {
     this.#use(this.operations.filter(isKept))
   }
 
-  #use(operations: readonly Operation[]): void {
-    const bytes = operations.reduce((sum, each) => sum + bytesOf(each), 0)
+  #use(operations: readonly DiskOperation[]): void {
+    const bytes = operations.reduce((sum, each) => sum + bytesKept(each), 0)
     this.#state = { ...this.#state, operations, bytes }
   }
 }
 
-const hashes = new WeakMap<readonly Operation[], string>()
+const hashes = new WeakMap<readonly DiskOperation[], string>()
 
-const identityOf = (operation: Operation): string => {
+const identityOf = (operation: DiskOperation): string => {
   const { path } = operation
   if (operation.does === 'write') return `write ${path} ${operation.offset} ${hash('sha1', operation.after)}`
   if (operation.does === 'resize') return `resize ${path} ${operation.from} ${operation.to}`
   return `${describeOperation(operation)} ${path} ${operation.awaits.join(' ')}`
 }
 
-const namesAfter = (files: ReadonlyMap<string, FileId>, operation: Operation): ReadonlyMap<string, FileId> => {
+const namesAfter = (files: ReadonlyMap<string, FileId>, operation: DiskOperation): ReadonlyMap<string, FileId> => {
   if (isOfData(operation)) return files
   const { file, path } = operation
   const after = new Map(files)

@@ -2,7 +2,7 @@ import type protobufjs from 'protobufjs'
 import { readProto } from './proto.ts'
 
 /** What a path of gRPC, `/package.Service/Method`, means; undefined if no service has it. */
-export type Service = (path: string) => ServiceMethod | undefined
+export type GrpcMethods = (path: string) => ServiceMethod | undefined
 
 export interface ServiceMethod {
   readonly request: MessageType
@@ -18,7 +18,7 @@ interface MessageType {
 }
 
 /** The services of a `.proto` file, or of its text. @throws if it cannot be read */
-export const serviceIn = (proto: string): Service => {
+export const serviceIn = (proto: string): GrpcMethods => {
   const root = readProto(proto, true)
   return path => {
     const [, name, method] = /^\/([^/]+)\/([^/]+)$/.exec(path) ?? []

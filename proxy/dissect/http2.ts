@@ -1,6 +1,6 @@
 import type { Dissector, StreamReader } from '../dissector.ts'
 import { describeValue, labelBy, lengthLabel, shortLabel } from '../short-label.ts'
-import { type Service, type ServiceMethod, serviceIn } from './grpc-service.ts'
+import { type GrpcMethods, type ServiceMethod, serviceIn } from './grpc-service.ts'
 import { type Header, HeaderDecoder } from './hpack.ts'
 import { type Cut, datagramLabel, FrameReader } from './reader.ts'
 
@@ -38,7 +38,7 @@ export const http2 = (label?: (message: Http2Message) => string): Dissector => d
 /** gRPC: HTTP/2 whose data are messages of the services of a `.proto`. Throws at once if that cannot be read. */
 export const grpc = ({ proto, label }: GrpcMessages): Dissector => dissector('gRPC', serviceIn(proto), label)
 
-const dissector = (name: string, service: Service | undefined, label: UserLabel): Dissector => ({
+const dissector = (name: string, service: GrpcMethods | undefined, label: UserLabel): Dissector => ({
   name,
   stream: (direction, other) =>
     new Http2Reader(direction, { service, label }, other instanceof Http2Reader ? other : undefined),
@@ -57,7 +57,7 @@ const isPadded = 0x8
 const hasPriority = 0x20
 
 interface Known {
-  readonly service: Service | undefined
+  readonly service: GrpcMethods | undefined
   readonly label: UserLabel
 }
 

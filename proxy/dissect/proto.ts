@@ -16,9 +16,9 @@ export const readProto = (proto: string, isWhole = false): protobufjs.Root => {
     const root = isText ? parse(proto).root : loadSync(proto)
     return isWhole ? (root.resolveAll() as protobufjs.Root) : root
   } catch (cause) {
-    throw new Error(`cannot read ${nameOf(proto)}: ${(cause as Error).message}`, { cause })
+    throw new Error(`cannot read ${protoNameOf(proto)}: ${(cause as Error).message}`, { cause })
   }
 }
 
 /** How a message names it. */
-export const nameOf = (proto: string): string => (proto.includes('{') ? 'the given .proto text' : proto)
+export const protoNameOf = (proto: string): string => (proto.includes('{') ? 'the given .proto text' : proto)

@@ -2,7 +2,7 @@ import type protobufjs from 'protobufjs'
 import type { Dissector } from '../dissector.ts'
 import { describeValue, labelBy, lengthLabel, shortLabel } from '../short-label.ts'
 import { type LengthPrefix, LengthPrefixedReader } from './length-prefixed.ts'
-import { nameOf, readProto } from './proto.ts'
+import { protoNameOf, readProto } from './proto.ts'
 
 export interface ProtobufMessages {
   /** Path of a `.proto` file, or its text. */
@@ -34,7 +34,7 @@ const lookup = (proto: string, message: string): protobufjs.Type => {
   try {
     return root.lookupType(message)
   } catch (cause) {
-    throw new Error(`expected ${nameOf(proto)} to have the message type "${message}", and it has not`, { cause })
+    throw new Error(`expected ${protoNameOf(proto)} to have the message type "${message}", and it has not`, { cause })
   }
 }
 

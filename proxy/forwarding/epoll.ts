@@ -1,4 +1,4 @@
-import { check, close, libc } from '../../linux/libc.ts'
+import { close, libc, requireSuccess } from '../../linux/libc.ts'
 
 const epollCreate = libc.func('int epoll_create1(int flags)')
 const epollCtl = libc.func('int epoll_ctl(int epoll, int op, int fd, void *event)')
@@ -16,7 +16,7 @@ const msMax = 1e9
 
 /** Waits until one of many descriptors is readable (epoll(7)), with microsecond precision. */
 export class Epoll {
-  readonly #fd = check('epoll_create1', epollCreate(closeOnExec))
+  readonly #fd = requireSuccess('epoll_create1', epollCreate(closeOnExec))
   readonly #events = Buffer.alloc(eventLength * eventsMax)
   readonly #timeout = Buffer.alloc(16)
 
@@ -24,7 +24,7 @@ export class Epoll {
     const event = Buffer.alloc(eventLength)
     event.writeUInt32LE(readable, 0)
     event.writeInt32LE(key, 4)
-    check('epoll_ctl', epollCtl(this.#fd, add, fd, event))
+    requireSuccess('epoll_ctl', epollCtl(this.#fd, add, fd, event))
   }
 
   /**

@@ -1,10 +1,10 @@
-import type { Pipe } from './pipe.ts'
+import type { PacketPipe } from './pipe.ts'
 
 /** A router on a path. */
 export interface PathHop {
   readonly address: number
   /** The pipe from here to the hop before, or to the sender; undefined if nothing passes that way. */
-  readonly back: Pipe | undefined
+  readonly back: PacketPipe | undefined
 }
 
 interface PassageEnd {
@@ -19,7 +19,7 @@ interface PassageEnd {
 export interface Passage {
   /** The host to which it leads. */
   readonly to: number
-  readonly pipes: readonly Pipe[]
+  readonly pipes: readonly PacketPipe[]
   readonly isCut: boolean
   /** The router at which a packet ends because its time to live is over. Its answer goes on. */
   readonly end?: PassageEnd | undefined
@@ -29,15 +29,15 @@ export interface Passage {
 export class Path implements Passage {
   readonly to: number
   readonly #from: number
-  readonly #pipes: readonly Pipe[]
+  readonly #pipes: readonly PacketPipe[]
   /** The routers between its pipes. */
   readonly hops: readonly PathHop[]
   /** By hop, the ways of packets that end there. */
   #ending: (Passage | undefined)[] = []
-  pipes: readonly Pipe[]
+  pipes: readonly PacketPipe[]
   isCut = false
 
-  constructor(from: number, to: number, pipes: readonly Pipe[], hops: readonly PathHop[] = []) {
+  constructor(from: number, to: number, pipes: readonly PacketPipe[], hops: readonly PathHop[] = []) {
     this.#from = from
     this.to = to
     this.#pipes = pipes
@@ -46,7 +46,7 @@ export class Path implements Passage {
   }
 
   /** Puts one more pipe before the others. */
-  putBefore(extra: Pipe | undefined): void {
+  putBefore(extra: PacketPipe | undefined): void {
     this.pipes = extra ? [extra, ...this.#pipes] : this.#pipes
     this.#ending = []
   }

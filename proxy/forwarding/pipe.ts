@@ -39,7 +39,7 @@ export const overflowed = -2
 const instant = 1e-6
 
 /** One direction of a link in real time. It tells when a packet comes out. Times are milliseconds of one clock. */
-export class Pipe {
+export class PacketPipe {
   #settings: PipeSettings
   readonly #random: () => number
   /** When everything that was accepted will have been sent. */
@@ -62,8 +62,8 @@ export class Pipe {
   }
 
   /** Another one in the same state. @param random its random numbers from now on */
-  copy(random: () => number): Pipe {
-    const made = new Pipe({ delayMs: 0 }, random)
+  copy(random: () => number): PacketPipe {
+    const made = new PacketPipe({ delayMs: 0 }, random)
     made.#settings = this.#settings
     made.#freeAt = this.#freeAt
     made.#lastOut = this.#lastOut

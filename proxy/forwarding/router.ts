@@ -6,7 +6,7 @@ import { answerTimeExceeded } from '../time-to-live.ts'
 import { indexOfKind, type Kind, newCounters } from './counters.ts'
 import { Packets, type Pass } from './packets.ts'
 import { type Passage, Path } from './path.ts'
-import { lost, overflowed, Pipe } from './pipe.ts'
+import { lost, overflowed, PacketPipe } from './pipe.ts'
 import type { ForwardingPlan, HostWayChange, PipeChange } from './plan.ts'
 
 /** The wire to a host: whole IPv4 packets, each after a header that is passed on unchanged. */
@@ -31,7 +31,7 @@ export class Router {
   readonly counters: Float64Array
   readonly #ports: readonly Port[]
   readonly #hosts: ReadonlyMap<number, number>
-  readonly #pipes: readonly Pipe[]
+  readonly #pipes: readonly PacketPipe[]
   readonly #paths: (Path | undefined)[]
   readonly #random: () => number
   readonly #packets = new Packets()
@@ -49,7 +49,7 @@ export class Router {
     this.#hosts = new Map(addresses.map((address, host) => [parseAddress(address), host]))
     const generator = mersenne(seed)
     this.#random = () => uniformFloat64(generator)
-    this.#pipes = pipes.map(settings => new Pipe(settings, this.#random))
+    this.#pipes = pipes.map(settings => new PacketPipe(settings, this.#random))
     this.#paths = Array(addresses.length ** 2).fill(undefined)
     for (const [index, { from, to, pipes }] of routes.entries())
       this.#paths[from * ports.length + to] = new Path(
@@ -70,7 +70,7 @@ export class Router {
       const path = this.#paths[from * this.#ports.length + to]
       if (path === undefined) continue
       if (isCut !== undefined) path.isCut = isCut
-      if (extra !== undefined) path.putBefore(extra === null ? undefined : new Pipe(extra, this.#random))
+      if (extra !== undefined) path.putBefore(extra === null ? undefined : new PacketPipe(extra, this.#random))
     }
   }
 
@@ -141,7 +141,7 @@ export class Router {
     return headerLength + length
   }
 
-  #corrupt(bytes: Buffer, length: number, pipe: Pipe): void {
+  #corrupt(bytes: Buffer, length: number, pipe: PacketPipe): void {
     const bit = pipe.corruptedBit(8 * (length - headerLength))
     if (bit !== undefined) bytes[headerLength + (bit >> 3)]! ^= 1 << (bit & 7)
   }

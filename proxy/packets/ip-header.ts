@@ -1,14 +1,14 @@
 import { addressIn, bytesOfAddress, isIpv6 } from '../../linux/address.ts'
 
 /** What the header of an IPv4 (RFC 791) or IPv6 packet (RFC 8200) says. */
-export interface IpHeader extends Carried {
+export interface IpHeader extends IpPayload {
   readonly source: number
   readonly destination: number
   readonly isFragment: boolean
 }
 
 /** What a packet carries, as far as its checksum is about it. */
-export interface Carried {
+export interface IpPayload {
   readonly protocol: number
   /** Where it begins, and where it ends. */
   readonly start: number
@@ -78,7 +78,7 @@ export const writeIpHeader = (
   end: number,
   { source, destination }: Pick<IpHeader, 'source' | 'destination'>,
   timeToLive = usualTimeToLive,
-): Carried => {
+): IpPayload => {
   const start = ipHeaderLength(destination)
   if (isIpv6(destination)) {
     into.writeUInt32BE(0x6000_0000, 0)
@@ -123,7 +123,7 @@ export const age = (bytes: Buffer, routers: number, at = 0): void => {
 const isOfIpv6 = (bytes: Buffer, at = 0): boolean => bytes[at]! >> 4 === 6
 
 /** The checksum over the pseudo-header and everything the packet carries; 0 if a correct checksum is already in place. */
-export const transportChecksum = (bytes: Buffer, { start, end, protocol, addresses }: Carried): number =>
+export const transportChecksum = (bytes: Buffer, { start, end, protocol, addresses }: IpPayload): number =>
   0xffff - fold(sum(bytes, start, end) + addresses + protocol + (end - start))
 
 /** The checksum of these bytes (RFC 1071). */

@@ -10,12 +10,12 @@ export interface DiffLine {
 const lineLengthMax = 72
 
 /** A value as JSON. Short lists and objects stay on one line. */
-export const show = (value: unknown): string =>
+export const showState = (value: unknown): string =>
   value === undefined ? '(nothing seen)' : stringify(value, { maxLength: lineLengthMax })
 
 /** The line diff of two states. */
 export const diffOf = (before: unknown, after: unknown): DiffLine[] =>
-  diffLines(`${show(before)}\n`, `${show(after)}\n`).flatMap(({ value, added, removed }) =>
+  diffLines(`${showState(before)}\n`, `${showState(after)}\n`).flatMap(({ value, added, removed }) =>
     value
       .trimEnd()
       .split('\n')

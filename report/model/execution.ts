@@ -3,7 +3,7 @@ import type { RecordedChoice, RecordedStep, Trace } from '../../checker/trace/tr
 import { type Call, callsOf } from './calls.ts'
 import { type ChangedField, changedFields } from './changes.ts'
 import { isMadeBy, type Journey, journeysOf, takenBy } from './journeys.ts'
-import { type Outage, outagesOf, type Partition, partitionsOf } from './outages.ts'
+import { type OutageSpan, outagesOf, type PartitionSpan, partitionsOf } from './outages.ts'
 
 /** A value that holds from a step until the next entry. */
 interface Since<Value> {
@@ -20,8 +20,8 @@ export class ShownExecution {
   readonly steps: readonly RecordedStep[]
   readonly nodes: readonly string[]
   readonly journeys: readonly Journey[]
-  readonly outages: readonly Outage[]
-  readonly partitions: readonly Partition[]
+  readonly outages: readonly OutageSpan[]
+  readonly partitions: readonly PartitionSpan[]
   readonly calls: readonly Call[]
   /** Whether the trace was recorded with virtual time, so that each step has a time. */
   readonly tellsTime: boolean

@@ -19,7 +19,7 @@ export const isFiltering = ({ node, kind, text }: StepFilter): boolean =>
 
 /** Whether a step passes the filter: it concerns the node, is of the kind, and contains the text. */
 export const matcher = ({ node, kind, text }: StepFilter): ((execution: ShownExecution, step: number) => boolean) => {
-  const pattern = patternOf(text)
+  const pattern = filterPatternOf(text)
   return (execution, step) => {
     const recorded = execution.steps[step]!
     if (kind !== undefined && recorded.choice?.kind !== kind) return false
@@ -41,7 +41,7 @@ const textsOf = ({ choice, messages, outputs, findings }: RecordedStep): string[
 ]
 
 /** A regular expression, or a plain text if it is not a valid one. Case is ignored. */
-export const patternOf = (text: string): RegExp => {
+export const filterPatternOf = (text: string): RegExp => {
   try {
     return new RegExp(text, 'i')
   } catch {

@@ -4,7 +4,7 @@ import { meaningIn, readLabel } from '../../checker/system/labels.ts'
 import type { Overtaking, RecordedVerdict } from '../../checker/verdict/verdict.ts'
 
 /** What a sentence about a finding needs of a verdict. A run of `emulate` has no schedule that was shrunk. */
-export type Told = Pick<RecordedVerdict, 'property' | 'kind' | 'overtakings' | 'curve'> &
+export type FoundVerdict = Pick<RecordedVerdict, 'property' | 'kind' | 'overtakings' | 'curve'> &
   Partial<Pick<RecordedVerdict, 'schedule'>>
 
 /** One thing that the finding depends on. */
@@ -22,7 +22,7 @@ const overtakingsMax = 2
  * What happened, in one sentence for somebody who does not know the tool: which message overtook which, which inputs came
  * together, what failed. A shrunk schedule needs each of them. `undefined` if that is not known.
  */
-export const happenedIn = (told: Told): string | undefined => {
+export const happenedIn = (told: FoundVerdict): string | undefined => {
   const overtakings = mostDecisive(told)
   const causes = [...overtakings.slice(0, overtakingsMax).map(overtakingSaid), ...failuresIn(told), ...meetingsIn(told)]
   if (causes.length === 0)
@@ -39,7 +39,7 @@ export const happenedIn = (told: Told): string | undefined => {
  * The step where the ways part, and what would have become of the other order; `undefined` if none is known. It is the
  * overtaking with which the curve rises most, because a violation may need several.
  */
-export const waysPart = (told: Told): string | undefined => {
+export const waysPart = (told: FoundVerdict): string | undefined => {
   const [first] = mostDecisive(told)
   if (!first) return undefined
   const { property, kind } = told
@@ -48,14 +48,14 @@ export const waysPart = (told: Told): string | undefined => {
 }
 
 /** Overtakings of other messages than ones with the same text, those first with which the share of bad walks rises most. */
-const mostDecisive = ({ overtakings = [], curve }: Told): readonly Overtaking[] => {
+const mostDecisive = ({ overtakings = [], curve }: FoundVerdict): readonly Overtaking[] => {
   const badAfter = (step: number) => curve?.points.findLast(point => point.step <= step)?.bad ?? 0
   const rise = ({ step }: Overtaking) => badAfter(step) - badAfter(step - 1)
   const isTold = ({ label, overtaken }: Overtaking) => inputSaid(label) !== inputSaid(overtaken)
   return overtakings.filter(isTold).sort((one, other) => rise(other) - rise(one) || other.step - one.step)
 }
 
-const failuresIn = ({ schedule = [] }: Told): Cause[] =>
+const failuresIn = ({ schedule = [] }: FoundVerdict): Cause[] =>
   schedule.flatMap((label, place) => {
     const { kind } = readLabel(label)
     return kind !== undefined && isFault(kind)
@@ -63,7 +63,7 @@ const failuresIn = ({ schedule = [] }: Told): Cause[] =>
       : []
   })
 
-const meetingsIn = ({ schedule = [] }: Told): Cause[] =>
+const meetingsIn = ({ schedule = [] }: FoundVerdict): Cause[] =>
   schedule.flatMap((label, place) => {
     const { kind, node, joins = [] } = readLabel(label)
     if (kind !== 'overlap') return []

@@ -8,23 +8,23 @@ export interface Span {
 }
 
 /** A time during which a node is down. */
-export interface Outage extends Span {
+export interface OutageSpan extends Span {
   readonly node: string
 }
 
 /** A time during which nodes cannot reach each other. */
-export interface Partition extends Span {
+export interface PartitionSpan extends Span {
   /** Label of the choice that began it. */
   readonly label: string
 }
 
 /** When each node was down: before its start, after a crash by choice, or after its process ended by itself. */
-export const outagesOf = (steps: readonly RecordedStep[]): Outage[] =>
+export const outagesOf = (steps: readonly RecordedStep[]): OutageSpan[] =>
   steps[0]?.lives === undefined ? outagesByChoices(steps) : outagesByLives(steps)
 
-const outagesByLives = (steps: readonly RecordedStep[]): Outage[] => {
+const outagesByLives = (steps: readonly RecordedStep[]): OutageSpan[] => {
   const down = new Map<string, number>()
-  const outages: Outage[] = []
+  const outages: OutageSpan[] = []
   for (const { index, lives = [] } of steps)
     for (const { node, isAlive } of lives) {
       const from = down.get(node)
@@ -35,9 +35,9 @@ const outagesByLives = (steps: readonly RecordedStep[]): Outage[] => {
 }
 
 /** For an older trace, which does not record which nodes were up. */
-const outagesByChoices = (steps: readonly RecordedStep[]): Outage[] => {
+const outagesByChoices = (steps: readonly RecordedStep[]): OutageSpan[] => {
   const down = new Map<string, number>()
-  const outages: Outage[] = []
+  const outages: OutageSpan[] = []
   for (const { index, choice, findings } of steps) {
     if (choice?.kind === 'restart') {
       outages.push({ node: choice.node, from: down.get(choice.node) ?? 0, to: index })
@@ -50,9 +50,9 @@ const outagesByChoices = (steps: readonly RecordedStep[]): Outage[] => {
 }
 
 /** When nodes or links were cut off: each until it is joined again, or until the next healing of all. */
-export const partitionsOf = (steps: readonly RecordedStep[]): Partition[] => {
+export const partitionsOf = (steps: readonly RecordedStep[]): PartitionSpan[] => {
   let open: { readonly from: number; readonly label: string; readonly cut: string }[] = []
-  const partitions: Partition[] = []
+  const partitions: PartitionSpan[] = []
   for (const { index, choice } of steps) {
     if (choice === undefined) continue
     const { label } = choice

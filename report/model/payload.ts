@@ -1,5 +1,5 @@
 /** Bytes as text, with JSON indented; `undefined` unless all of it is printable UTF-8. */
-export const textOf = (bytes: Uint8Array): string | undefined => {
+export const printableText = (bytes: Uint8Array): string | undefined => {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are the unprintable ones

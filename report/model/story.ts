@@ -1,6 +1,6 @@
 import { counted } from '../../checker/system/brief.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
-import { describeWay, type RecordedVerdict } from '../../checker/verdict/verdict.ts'
+import { describePrediction, type RecordedVerdict } from '../../checker/verdict/verdict.ts'
 import { describeCall } from './calls.ts'
 import { type Comparison, compare } from './comparison.ts'
 import type { ShownExecution } from './execution.ts'
@@ -36,7 +36,7 @@ export const verdictOf = ({ end }: Trace): RecordedVerdict | undefined => {
 export const predictionsIn = (trace: Trace): readonly { readonly step: number; readonly said: string }[] =>
   (verdictOf(trace)?.predicted ?? []).map(prediction => ({
     step: prediction.step,
-    said: `${prediction.what} is predicted ${describeWay(prediction)}`,
+    said: `${prediction.what} is predicted ${describePrediction(prediction)}`,
   }))
 
 /** A short remark on a step. Lists of badges have the most important first. */

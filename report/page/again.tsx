@@ -4,7 +4,7 @@ import { issueOf } from '../model/happened.ts'
 import type { Story } from '../model/story.ts'
 
 /** A command and a test that execute the trace again, with buttons to copy them. */
-export const Again = ({ story, path }: { story: Story; path: string | undefined }) => {
+export const ExecuteAgain = ({ story, path }: { story: Story; path: string | undefined }) => {
   const test = testOf(story.main.trace)
   const issue = issueIn(story, path)
   if (path === undefined && test === undefined) return null

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { isFiltering, matcher, noFilter, type StepFilter } from '../model/filter.ts'
 import { pastOf } from '../model/past.ts'
 import type { Story } from '../model/story.ts'
-import { Clients } from './clients.tsx'
+import { ClientRows } from './clients.tsx'
 import { Controlled, useControl } from './control.tsx'
 import { Details } from './details.tsx'
 import { Facts } from './facts.tsx'
@@ -12,8 +12,8 @@ import { Names } from './names.tsx'
 import { usePrinting } from './printing.ts'
 import type { ServedProcesses } from './processes.ts'
 import { executionOn, hashOf, type Selection, selectionFrom, within } from './selection.ts'
-import { Summary } from './summary.tsx'
-import { Timeline } from './timeline.tsx'
+import { StorySummary } from './summary.tsx'
+import { EventLine } from './timeline.tsx'
 import { Toolbar, zooms } from './toolbar.tsx'
 
 /**
@@ -63,11 +63,11 @@ export const App = ({ story: first, path, processes }: AppProps) => {
   return (
     <Controlled.Provider value={control}>
       <Names.Provider value={namesOf(story)}>
-        <Summary story={story} select={select} />
-        <Clients story={story} selection={selection} select={select} />
+        <StorySummary story={story} select={select} />
+        <ClientRows story={story} selection={selection} select={select} />
         <main>
           <div class="left">
-            <Timeline story={story} selection={selection} select={select} />
+            <EventLine story={story} selection={selection} select={select} />
             <Toolbar
               {...{ story, filter, setFilter, zoom, changeZoom, isComparing, setWantsLive }}
               pastOnly={pastOnly}

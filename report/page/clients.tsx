@@ -17,7 +17,7 @@ interface ClientsProps {
 const columnsMax = 60
 
 /** What clients saw: a row for each client, with a bar from each invocation to its return. */
-export const Clients = ({ story, selection, select }: ClientsProps) => {
+export const ClientRows = ({ story, selection, select }: ClientsProps) => {
   const { side, step } = selection
   const execution = executionOn(story, side)
   const message = side === 'main' ? story.verdict?.message : undefined

@@ -5,7 +5,7 @@ import type { Ran } from '../page-data.ts'
 import type { ServedProcesses, Whereabouts } from './processes.ts'
 
 /** What a served page can make its processes do. */
-export interface Control {
+export interface ServedControl {
   /** The step at which the processes are. */
   readonly at: number
   /** Whether they have left the trace for a branch. */
@@ -29,13 +29,13 @@ export interface Control {
 }
 
 /** Undefined in a page that is opened from a file. */
-export const Controlled = createContext<Control | undefined>(undefined)
+export const Controlled = createContext<ServedControl | undefined>(undefined)
 
 /** @param show is called with the execution to show from now on, and the step to select */
 export const useControl = (
   processes: ServedProcesses | undefined,
   show: (story: Story | undefined, step: number) => void,
-): Control | undefined => {
+): ServedControl | undefined => {
   const [at, setAt] = useState(processes?.place.at ?? 0)
   const [isBranch, setIsBranch] = useState(processes?.place.isBranch ?? false)
   const [isBusy, setIsBusy] = useState(false)

@@ -7,12 +7,12 @@ import type { Journey } from '../model/journeys.ts'
 import { badgesOf, liveBadgesOf, type Story } from '../model/story.ts'
 import { Badges } from './badges.tsx'
 import { ControlBox } from './control.tsx'
-import { Enabled, Next } from './enabled.tsx'
+import { Enabled, NextChoices } from './enabled.tsx'
 import { Glance } from './glance.tsx'
 import { StepLink } from './links.tsx'
 import { Named } from './names.tsx'
 import { Payload } from './payload.tsx'
-import { executionOn, type Selection, type Side } from './selection.ts'
+import { executionOn, type Selection, type StorySide } from './selection.ts'
 import { Diff, State } from './state.tsx'
 
 interface DetailsProps {
@@ -64,7 +64,7 @@ export const Details = ({ story, selection, select }: DetailsProps) => {
       <Outputs recorded={recorded} />
       <Sent {...shared} />
       <Enabled {...shared} story={story} />
-      {side === 'main' && step === execution.end && <Next execution={execution} />}
+      {side === 'main' && step === execution.end && <NextChoices execution={execution} />}
       <AllStates {...shared} />
     </section>
   )
@@ -72,7 +72,7 @@ export const Details = ({ story, selection, select }: DetailsProps) => {
 
 interface PartProps {
   readonly execution: ShownExecution
-  readonly side: Side
+  readonly side: StorySide
   readonly step: number
   readonly select: (selection: Selection) => void
 }

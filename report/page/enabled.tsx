@@ -5,12 +5,12 @@ import { takenBy } from '../model/journeys.ts'
 import type { Story } from '../model/story.ts'
 import { Controlled, Take } from './control.tsx'
 import { StepLink } from './links.tsx'
-import type { Selection, Side } from './selection.ts'
+import type { Selection, StorySide } from './selection.ts'
 
 interface EnabledProps {
   readonly story: Story
   readonly execution: ShownExecution
-  readonly side: Side
+  readonly side: StorySide
   readonly step: number
   readonly select: (selection: Selection) => void
 }
@@ -62,7 +62,7 @@ export const Enabled = ({ execution, step, ...others }: EnabledProps) => {
 }
 
 /** The choices enabled after the last step, if there are processes that can take them. */
-export const Next = ({ execution }: { execution: ShownExecution }) => {
+export const NextChoices = ({ execution }: { execution: ShownExecution }) => {
   if (useContext(Controlled) === undefined) return null
   const choices = execution.enabledBefore(execution.end + 1)
   return (

@@ -2,7 +2,7 @@ import { counted } from '../../checker/system/brief.ts'
 import { clocksStartOf } from '../../checker/trace/again.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import type { Story } from '../model/story.ts'
-import { Again } from './again.tsx'
+import { ExecuteAgain } from './again.tsx'
 import { Plots } from './plots.tsx'
 
 /** How the execution was made, and how to execute it again. */
@@ -11,7 +11,7 @@ export const Facts = ({ story, path }: { story: Story; path: string | undefined 
   const { header } = main.trace
   return (
     <footer>
-      <Again story={story} path={path} />
+      <ExecuteAgain story={story} path={path} />
       <h2>How this was found</h2>
       <dl>
         {verdict && <SearchFacts verdict={verdict} />}

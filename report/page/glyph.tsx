@@ -2,10 +2,10 @@ import { glyphOf, prediction, roleOf, type Stroke } from '../../checker/happenin
 import type { ChoiceKind } from '../../checker/system/system.ts'
 
 /** What has a mark: a kind of step, and what is none. */
-export type Marked = ChoiceKind | 'start' | 'prediction'
+export type GlyphKind = ChoiceKind | 'start' | 'prediction'
 
 /** The mark of a step on its node's line, or of what is shown beside them. */
-export const Glyph = ({ kind, x, y }: { kind: Marked; x: number; y: number }) => (
+export const Glyph = ({ kind, x, y }: { kind: GlyphKind; x: number; y: number }) => (
   <g class={`glyph ${kind} ${isStep(kind) ? roleOf(kind) : ''}`} transform={`translate(${x} ${y})`}>
     {strokesOf(kind).map(([look, path]) => (
       <path key={path} d={path} class={look} />
@@ -13,9 +13,9 @@ export const Glyph = ({ kind, x, y }: { kind: Marked; x: number; y: number }) =>
   </g>
 )
 
-const isStep = (kind: Marked): kind is ChoiceKind => kind !== 'start' && kind !== 'prediction'
+const isStep = (kind: GlyphKind): kind is ChoiceKind => kind !== 'start' && kind !== 'prediction'
 
-const strokesOf = (kind: Marked): readonly Stroke[] => {
+const strokesOf = (kind: GlyphKind): readonly Stroke[] => {
   if (isStep(kind)) return glyphOf(kind)
   return kind === 'start' ? start : prediction.glyph
 }

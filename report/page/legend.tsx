@@ -1,5 +1,5 @@
 import { allKinds, kinds, prediction } from '../../checker/happening/kinds.ts'
-import { Glyph, type Marked } from './glyph.tsx'
+import { Glyph, type GlyphKind } from './glyph.tsx'
 
 const fates = [
   ['delivered', 'M2 4L34 12', 'delivered'],
@@ -18,7 +18,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['/', 'search'],
 ]
 
-const explained: readonly (readonly [Marked, string])[] = [
+const explained: readonly (readonly [GlyphKind, string])[] = [
   ...allKinds.map(kind => [kind, kinds[kind].happens] as const),
   ['prediction', prediction.happens],
 ]

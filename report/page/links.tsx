@@ -1,7 +1,7 @@
-import type { Selection, Side } from './selection.ts'
+import type { Selection, StorySide } from './selection.ts'
 
 interface StepLinkProps {
-  readonly side?: Side
+  readonly side?: StorySide
   readonly step: number
   readonly select: (selection: Selection) => void
   readonly children?: preact.ComponentChildren

@@ -9,7 +9,7 @@ import { Badges } from './badges.tsx'
 import { Glyph } from './glyph.tsx'
 import { clientsLane, type Lanes } from './lanes.ts'
 import { Named } from './names.tsx'
-import type { Selection, Side } from './selection.ts'
+import type { Selection, StorySide } from './selection.ts'
 
 /** The rows that are rendered, from `first` up to but without `end`. */
 export interface Window {
@@ -18,7 +18,7 @@ export interface Window {
 }
 
 export interface PaneProps {
-  readonly side: Side
+  readonly side: StorySide
   readonly execution: ShownExecution
   readonly lanes: Lanes
   readonly label: string
@@ -98,7 +98,7 @@ export const Pane = (props: PaneProps) => {
   )
 }
 
-const optionId = (side: Side, step: number) => `${side}-${step}`
+const optionId = (side: StorySide, step: number) => `${side}-${step}`
 
 /** Vertical middle of a step's row. For a hidden step, the border between the rows around it. */
 const yOf = (steps: readonly number[], step: number, rowHeight: number): number => {

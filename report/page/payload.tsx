@@ -1,11 +1,11 @@
 import type { RecordedMessage } from '../../checker/trace/trace.ts'
-import { show } from '../model/changes.ts'
-import { hexOf, textOf } from '../model/payload.ts'
+import { showState } from '../model/changes.ts'
+import { hexOf, printableText } from '../model/payload.ts'
 import { Named } from './names.tsx'
 
 /** A message: its label, its text if it is printable, and its bytes. */
 export const Payload = ({ message: { label, kind, bytes, length } }: { message: RecordedMessage }) => {
-  const text = textOf(bytes)
+  const text = printableText(bytes)
   const hex = bytes.length > 0 && <pre class="hex">{hexOf(bytes)}</pre>
   const size = `${length} byte${length === 1 ? '' : 's'}${bytes.length < length ? `, the first ${bytes.length} of them here` : ''}`
   return (
@@ -33,7 +33,7 @@ export const Payload = ({ message: { label, kind, bytes, length } }: { message: 
 
 const laidOut = (text: string): string => {
   try {
-    return show(JSON.parse(text))
+    return showState(JSON.parse(text))
   } catch {
     return text
   }

@@ -2,15 +2,15 @@ import type { ShownExecution } from '../model/execution.ts'
 import type { Story } from '../model/story.ts'
 
 /** Which of the two executions. */
-export type Side = 'main' | 'live'
+export type StorySide = 'main' | 'live'
 
 /** The selected step. */
 export interface Selection {
-  readonly side: Side
+  readonly side: StorySide
   readonly step: number
 }
 
-export const executionOn = (story: Story, side: Side): ShownExecution =>
+export const executionOn = (story: Story, side: StorySide): ShownExecution =>
   side === 'live' && story.live ? story.live : story.main
 
 /** The step that the URL's hash names, as `#12` or `#live:12`; else the decisive step. */

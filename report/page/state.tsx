@@ -1,4 +1,4 @@
-import { type DiffLine, show } from '../model/changes.ts'
+import { type DiffLine, showState } from '../model/changes.ts'
 import { Named } from './names.tsx'
 
 /** The diff of two states: `−` before removed lines, `+` before added ones. */
@@ -20,5 +20,5 @@ export const Diff = ({ lines }: { lines: readonly DiffLine[] }) => (
 )
 
 export const State = ({ value, isDown }: { value: unknown; isDown: boolean }) => (
-  <pre>{isDown ? 'down' : <Named text={show(value)} />}</pre>
+  <pre>{isDown ? 'down' : <Named text={showState(value)} />}</pre>
 )

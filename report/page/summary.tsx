@@ -11,7 +11,7 @@ interface SummaryProps {
 }
 
 /** What was found, in a few sentences with links to the steps. */
-export const Summary = ({ story, select }: SummaryProps) => {
+export const StorySummary = ({ story, select }: SummaryProps) => {
   const { main, verdict } = story
   const { header, torn } = main.trace
   const what = [verdict?.kind, verdict?.property].filter(Boolean).join(' ')

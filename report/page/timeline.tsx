@@ -18,7 +18,7 @@ const width = 1000
 const height = 30
 
 /** The whole execution in one line: the events, where the property holds, and the selected step. */
-export const Timeline = ({ story, selection, select }: TimelineProps) => {
+export const EventLine = ({ story, selection, select }: TimelineProps) => {
   const execution = executionOn(story, selection.side)
   const property = story.verdict?.property ?? undefined
   const marks = useMemo(() => marksOf(execution, property), [execution, property])

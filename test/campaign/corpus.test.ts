@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type FoundSchedule, keep, schedulesIn } from '../../campaign/schedules/corpus.ts'
+import { addSchedule, type FoundSchedule, schedulesIn } from '../../campaign/schedules/corpus.ts'
 
 let directory: string
 beforeEach(() => {
@@ -25,17 +25,17 @@ const found = (system: string, property = 'oneLeader'): FoundSchedule => ({
 })
 
 test('systems that share a directory keep the same bug in a file each', () => {
-  const three = keep(directory, found('three'), finding)
-  const five = keep(directory, found('five'), finding)
+  const three = addSchedule(directory, found('three'), finding)
+  const five = addSchedule(directory, found('five'), finding)
   expect(five).toEqual({ path: expect.not.stringContaining(three.path), times: 1 })
-  expect(keep(directory, found('three'), finding)).toEqual({ path: three.path, times: 2 })
-  expect(keep(directory, found('five'), finding)).toEqual({ path: five.path, times: 2 })
+  expect(addSchedule(directory, found('three'), finding)).toEqual({ path: three.path, times: 2 })
+  expect(addSchedule(directory, found('five'), finding)).toEqual({ path: five.path, times: 2 })
   expect(schedulesIn(directory).map(({ schedule }) => schedule.system)).toEqual(
     expect.arrayContaining(['three', 'five']),
   )
 })
 
 test('a property with a long name is kept in a file with a shorter one', () => {
-  keep(directory, found('three', 'long'.repeat(100)), finding)
+  addSchedule(directory, found('three', 'long'.repeat(100)), finding)
   expect(readdirSync(directory)).toHaveLength(1)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Filters, preventableOn, saidOf } from '../../harness/steering/filters.ts'
-import { Repeated } from '../../harness/steering/repeated.ts'
+import { Preventions } from '../../harness/steering/repeated.ts'
 
 const filterOf = (label: string) => ({ said: saidOf(label), label, against: 'safety p' })
 
@@ -58,7 +58,7 @@ test('faults, and what opens or ends connections, are not prevented', () => {
 })
 
 test('a note says what was kept from happening ten times or more, whatever the ordinals of its messages', () => {
-  const repeated = new Repeated()
+  const repeated = new Preventions()
   const prevent = (times: number) => {
     for (let time = 0; time < times; time++) repeated.see(`n1→n2 #${3 + time} grant`)
   }

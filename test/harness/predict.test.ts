@@ -6,7 +6,7 @@ import { Budget } from '../../checker/system/budget.ts'
 import { loadConfig } from '../../cli/config/load-config.ts'
 import { Cluster } from '../../harness/cluster.ts'
 import { resolveSystem } from '../../harness/config/config.ts'
-import { inTime } from '../../harness/timed/timed-system.ts'
+import { systemInTime } from '../../harness/timed/timed-system.ts'
 import { meshTiming } from './timed/mesh.ts'
 
 const liveRun = async (system: string) => {
@@ -16,7 +16,7 @@ const liveRun = async (system: string) => {
     resolved.nodes.map(({ name }) => name),
     way => ({ delayMs: 20 + 7 * way }),
   )
-  const cluster = new Cluster(inTime(resolved, timing), { seed: 1, timing })
+  const cluster = new Cluster(systemInTime(resolved, timing), { seed: 1, timing })
   onTestFinished(() => cluster.close())
   await cluster.reset()
   return { cluster, resolved }

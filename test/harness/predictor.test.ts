@@ -13,9 +13,9 @@ import {
 } from '../../harness/config/config.ts'
 import { ClusterMark } from '../../harness/execution/mark.ts'
 import { Stage } from '../../harness/execution/stage.ts'
-import { type Limits, Outlook } from '../../harness/steering/outlook.ts'
+import { Outlook, type OutlookLimits } from '../../harness/steering/outlook.ts'
 import { Predictor, type PredictorOptions } from '../../harness/steering/predictor.ts'
-import { inTime } from '../../harness/timed/timed-system.ts'
+import { systemInTime } from '../../harness/timed/timed-system.ts'
 import { meshTiming } from './timed/mesh.ts'
 
 const give = `
@@ -54,7 +54,7 @@ const runWithPredictor = async (
     { directory: import.meta.dirname },
   )
   const timing = meshTiming(['giver', 'taker'], () => ({ delayMs: 10 }))
-  const cluster = new Cluster(inTime(system, timing), { seed: 1, timing })
+  const cluster = new Cluster(systemInTime(system, timing), { seed: 1, timing })
   onTestFinished(() => cluster.close())
   onTestFinished(() => void vi.restoreAllMocks())
   const executor = new Executor<GlobalState>(cluster, system.properties)
@@ -100,7 +100,7 @@ test('ways that violated something before are tried first in each round, on the 
 test('what a search by deviations does not find, one by consequence does, with the inputs that are left', async () => {
   const { look } = await runWithPredictor()
   const { predict } = Outlook.prototype
-  const searches: Pick<Limits, 'order' | 'inputsMax' | 'costMax'>[] = []
+  const searches: Pick<OutlookLimits, 'order' | 'inputsMax' | 'costMax'>[] = []
   const found = { suspicions: [], inputs: 7, transitions: 7, states: 7, depth: 1, deviations: 1 }
   vi.spyOn(Outlook.prototype, 'predict').mockImplementation(async function (this: Outlook, ...about) {
     const { order, inputsMax, costMax } = about[2]

@@ -1,5 +1,5 @@
 import { parseAddress } from '../../linux/address.ts'
-import type { Link } from '../../linux/link.ts'
+import type { PacketLink } from '../../linux/link.ts'
 import { decode, encodeSegment, flag, type Segment } from '../../proxy/packets/packet.ts'
 
 /** Small on purpose: data are cut, and windows close. */
@@ -10,7 +10,7 @@ const scale = 3
 const firstSequence = 0xffff_f800
 
 /** The TCP of a node's kernel, in memory: small and strict. It throws where a peer breaks the protocol. */
-export class MemoryKernel implements Link {
+export class MemoryKernel implements PacketLink {
   readonly address: number
   readonly accepted: MemorySocket[] = []
   readonly #sent: Buffer[] = []

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { check, setns } from '../../linux/libc.ts'
+import { requireSuccess, setns } from '../../linux/libc.ts'
 import { NetworkNamespace } from '../../linux/namespace.ts'
 import { openTun } from '../../linux/tun.ts'
 
@@ -64,7 +64,7 @@ test('the thread comes back, also from an error, and nothing stays open', async 
 })
 
 test('errors of the C library name the call and the reason', () => {
-  expect(() => check('setns', setns(-1, 0))).toThrow(
+  expect(() => requireSuccess('setns', setns(-1, 0))).toThrow(
     expect.objectContaining({
       message: 'setns: EBADF (bad file descriptor)',
       code: 'EBADF',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatAddress, parseAddress } from '../../linux/address.ts'
-import type { Link } from '../../linux/link.ts'
+import type { PacketLink } from '../../linux/link.ts'
 import { Network } from '../../proxy/network.ts'
 import { age } from '../../proxy/packets/ip-header.ts'
 import { encodeDatagram, encodeIcmpError } from '../../proxy/packets/packet.ts'
@@ -17,7 +17,7 @@ const routers: readonly RouterOnWay[] = ['100.64.0.7', '100.64.0.8'].map(address
 const wire = () => {
   const sent: Buffer[] = []
   const received: Buffer[] = []
-  const link: Link = {
+  const link: PacketLink = {
     read: into => sent.shift()?.copy(into) ?? 0,
     write: (packet, length) => void received.push(Buffer.from(packet.subarray(0, length))),
     close: () => undefined,

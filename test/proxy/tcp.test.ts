@@ -75,7 +75,7 @@ test('what came before is known as such across the wrap of sequence numbers', ()
 
 test('several messages enter before the node acknowledges any', () => {
   const { side, wire } = open()
-  for (const text of ['ab', 'cd', 'e']) tcp.send(side, Buffer.from(text), wire)
+  for (const text of ['ab', 'cd', 'e']) tcp.sendBytes(side, Buffer.from(text), wire)
   expect(wire.sent.map(({ payload }) => payload.toString())).toEqual(['ab', 'cd', 'e'])
 })
 
@@ -88,7 +88,7 @@ test('what comes ahead is a gap: not taken, and what is expected is said', () =>
 
 test('what a kernel dropped is sent again, and that is counted', () => {
   const { side, wire } = open()
-  expect(tcp.send(side, Buffer.from('abc'), wire)).toBe(3)
+  expect(tcp.sendBytes(side, Buffer.from('abc'), wire)).toBe(3)
   tcp.finish(side, wire)
   tcp.resendLost(side, wire)
   expect(wire.sent.map(({ flags, payload }) => [flags & flag.FIN, payload.toString()])).toEqual([
@@ -103,7 +103,7 @@ test('what a kernel dropped is sent again, and that is counted', () => {
 test('what a kernel has had all along is not sent for ever, where its window was too small to send all of it again', () => {
   const { side, wire, receive } = open()
   const first = side.sendNext
-  expect(tcp.send(side, Buffer.from('abcdef'), wire)).toBe(6)
+  expect(tcp.sendBytes(side, Buffer.from('abcdef'), wire)).toBe(6)
   const all = side.sendNext
   // It took three bytes; of the rest nothing is sent again into a window that is shut.
   receive({ sequence: 1001, acknowledgement: first + 3, window: 0 })
@@ -111,19 +111,19 @@ test('what a kernel has had all along is not sent for ever, where its window was
   expect(side.sendNext).toBe(first + 3)
   expect(receive({ sequence: 1001, acknowledgement: all, window: 1000 })).toEqual({ entered: 0 })
   expect(tcp.waiting(side)).toBe(0)
-  expect(tcp.send(side, Buffer.from('g'), wire)).toBe(1)
+  expect(tcp.sendBytes(side, Buffer.from('g'), wire)).toBe(1)
   expect(wire.sent.at(-1)).toMatchObject({ sequence: all, payload: Buffer.from('g') })
 })
 
 test('what is sent again is not counted as entered a second time', () => {
   const { side, wire, receive } = open()
   const first = side.sendNext
-  tcp.send(side, Buffer.from('abcdef'), wire)
+  tcp.sendBytes(side, Buffer.from('abcdef'), wire)
   receive({ sequence: 1001, acknowledgement: first, window: 0 })
   expect(receive({ sequence: 1001, acknowledgement: first, window: 4 })).toEqual({ entered: 0 })
   expect(receive({ sequence: 1001, acknowledgement: first + 4, window: 4 })).toEqual({ entered: 0 })
   expect(receive({ sequence: 1001, acknowledgement: first + 6, window: 4 })).toEqual({ entered: 0 })
-  expect(tcp.send(side, Buffer.from('g'), wire)).toBe(1)
+  expect(tcp.sendBytes(side, Buffer.from('g'), wire)).toBe(1)
 })
 
 test('sequence numbers wrap', () => {
@@ -140,7 +140,7 @@ test('sequence numbers wrap', () => {
       tcp.receive(side, decode(incoming, length) as Segment, wire)
   }
   pump()
-  tcp.send(side, Buffer.alloc(200_000, 'abc'), wire)
+  tcp.sendBytes(side, Buffer.alloc(200_000, 'abc'), wire)
   const received: Buffer[] = []
   for (let part: Buffer = Buffer.alloc(1); part.length > 0; received.push(part)) {
     pump()
@@ -152,13 +152,13 @@ test('sequence numbers wrap', () => {
 
 test('what is shown of a side tells apart what goes on otherwise, and nothing else', () => {
   const { side, wire, receive } = open()
-  const shown = [tcp.shown(side)]
-  const show = () => void shown.push(tcp.shown(side))
-  tcp.send(side, Buffer.alloc(1_000, 'a'), wire)
+  const shown = [tcp.describeSide(side)]
+  const show = () => void shown.push(tcp.describeSide(side))
+  tcp.sendBytes(side, Buffer.alloc(1_000, 'a'), wire)
   // The node took all of it, and its window is shut.
   receive({ sequence: 1001, window: 0 })
   show()
-  tcp.send(side, Buffer.from('more'), wire)
+  tcp.sendBytes(side, Buffer.from('more'), wire)
   show()
   tcp.finish(side, wire)
   show()
@@ -180,7 +180,7 @@ test('what is shown of a side tells apart what goes on otherwise, and nothing el
 test('a segment that the window cuts short waits until those before it are acknowledged', () => {
   const { side, wire, receive } = open()
   receive({ sequence: 1001, window: 1600 })
-  expect(tcp.send(side, Buffer.alloc(4000), wire)).toBe(1460)
+  expect(tcp.sendBytes(side, Buffer.alloc(4000), wire)).toBe(1460)
   expect(receive({ sequence: 1001, window: 1600 })).toEqual({ entered: 1460 })
   expect(receive({ sequence: 1001, window: 1600 })).toEqual({ entered: 1080 })
   expect(wire.sent.map(({ payload }) => payload.length)).toEqual([1460, 1460, 1080])
@@ -189,7 +189,7 @@ test('a segment that the window cuts short waits until those before it are ackno
 test('a segment that the window cuts short is sent where nothing else is in flight', () => {
   const { side, wire, receive } = open()
   receive({ sequence: 1001, window: 100 })
-  expect(tcp.send(side, Buffer.alloc(3000), wire)).toBe(100)
+  expect(tcp.sendBytes(side, Buffer.alloc(3000), wire)).toBe(100)
 })
 
 test('a node has room for as much as is said, and is told once half of that is free', () => {

@@ -1,11 +1,11 @@
 import { closeSync, writeSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { pipe } from '../../linux/libc.ts'
-import type { Link } from '../../linux/link.ts'
+import type { PacketLink } from '../../linux/link.ts'
 import { Network } from '../../proxy/network.ts'
 
 /** Nothing is ever read from it. It counts how often that was tried. */
-const silentLink = (descriptor?: number): Link & { reads: number } => ({
+const silentLink = (descriptor?: number): PacketLink & { reads: number } => ({
   descriptor,
   reads: 0,
   read() {

@@ -10,7 +10,7 @@ import { ShownExecution } from '../../report/model/execution.ts'
 import { matcher, noFilter } from '../../report/model/filter.ts'
 import { outagesOf, partitionsOf } from '../../report/model/outages.ts'
 import { pastOf } from '../../report/model/past.ts'
-import { hexOf, textOf } from '../../report/model/payload.ts'
+import { hexOf, printableText } from '../../report/model/payload.ts'
 import { badgesOf, liveBadgesOf, storyOf } from '../../report/model/story.ts'
 
 import { historyTrace } from './history-trace.ts'
@@ -269,9 +269,9 @@ test('what changed is shown by its innermost fields, lists as wholes', () => {
 })
 
 test('bytes are text only where all of them are', () => {
-  expect(textOf(Buffer.from('grüße\n'))).toBe('grüße\n')
-  expect(textOf(Buffer.from([0xff, 0x41]))).toBe(undefined)
-  expect(textOf(Buffer.from([0, 0x41]))).toBe(undefined)
+  expect(printableText(Buffer.from('grüße\n'))).toBe('grüße\n')
+  expect(printableText(Buffer.from([0xff, 0x41]))).toBe(undefined)
+  expect(printableText(Buffer.from([0, 0x41]))).toBe(undefined)
   expect(hexOf(Buffer.from('0123456789abcdef!\n'))).toBe(
     '000000  30 31 32 33 34 35 36 37 38 39 61 62 63 64 65 66  0123456789abcdef\n' +
       '000010  21 0a                                            !.',

@@ -2,12 +2,12 @@ import * as fc from 'fast-check'
 import { crossBurstMax, crossProblem } from '../../topologies/cross.ts'
 import { classified } from '../../topologies/roles.ts'
 import {
+  type BothWays,
   type NodeRole,
   type Pipe,
   queuePacketsMax,
   type Topology,
   type TopologyNode,
-  type Ways,
 } from '../../topologies/topology.ts'
 
 /** Words that every format can hold. */
@@ -42,13 +42,13 @@ const pipe = (): fc.Arbitrary<Pipe> =>
     // Cross traffic that a pipe cannot have is refused.
     .map(({ cross, ...pipe }) => ({ ...pipe, ...(cross && !crossProblem({ ...pipe, cross }) && { cross }) }))
 
-const ways = (): fc.Arbitrary<Ways> =>
+const ways = (): fc.Arbitrary<BothWays> =>
   fc
     .tuple(pipe(), fc.option(fc.option(pipe()), { nil: undefined }))
     .map(([there, back]) => (back === undefined ? there : { ...there, back }))
 
 /** The only part of an access that Shadow has. */
-const bandwidths = (): fc.Arbitrary<Ways> =>
+const bandwidths = (): fc.Arbitrary<BothWays> =>
   fc.tuple(fc.integer({ min: 1, max: 1e9 }), fc.integer({ min: 1, max: 1e9 })).map(([down, up]) => {
     const there = { delayMs: 0, bandwidth: down }
     return down === up ? there : { ...there, back: { delayMs: 0, bandwidth: up } }

@@ -2,6 +2,7 @@ import { crossBurstMax, crossProblem } from '../cross.ts'
 import { TopologyError } from '../error.ts'
 import { classified, type Unclassified } from '../roles.ts'
 import {
+  type BothWays,
   type Cross,
   disciplines,
   linkClasses,
@@ -9,7 +10,6 @@ import {
   queuePacketsMax,
   roles,
   type Topology,
-  type Ways,
 } from '../topology.ts'
 import type { AttributedEdge, AttributedGraph, AttributedNode } from './attributed-graph.ts'
 import { AttributeReader } from './attributes.ts'
@@ -75,7 +75,7 @@ const readNode = ({ id, attributes, line }: AttributedNode): FoundNode => {
   }
 }
 
-const readAccess = (reader: AttributeReader): Ways | undefined => {
+const readAccess = (reader: AttributeReader): BothWays | undefined => {
   const down = reader.bandwidth('host_bandwidth_down')
   const up = reader.bandwidth('host_bandwidth_up')
   if (down === undefined && up === undefined) return undefined

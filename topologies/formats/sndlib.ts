@@ -3,7 +3,7 @@ import { classified } from '../roles.ts'
 import type { Topology } from '../topology.ts'
 import { checkEnds } from './ends.ts'
 import { fibreMs } from './geography.ts'
-import { elementsNamed, numberAt, parseXml, textOf, type XmlElement } from './xml-elements.ts'
+import { elementsNamed, elementText, numberAt, parseXml, type XmlElement } from './xml-elements.ts'
 
 /**
  * Reads SNDlib's XML (Orlowski and others, 2010). A link's delay is that of a fibre between its ends where coordinates are
@@ -16,10 +16,10 @@ export const readSndlib = (text: string): Topology => {
   const isGeographical = elementsNamed(root, 'nodes')[0]?.attributes.coordinatesType === 'geographical'
   const nodes = elementsNamed(root, 'node').map(node => ({ id: idOf(node), at: placeOf(node) }))
   const places = new Map(nodes.map(({ id, at }) => [id, at]))
-  const bits = bitsOf(textOf(root, 'unit'))
+  const bits = bitsOf(elementText(root, 'unit'))
   const found = elementsNamed(root, 'link').map(link => ({
-    from: textOf(link, 'source') ?? '',
-    to: textOf(link, 'target') ?? '',
+    from: elementText(link, 'source') ?? '',
+    to: elementText(link, 'target') ?? '',
     line: link.line,
     ...capacityOf(link, bits),
   }))
@@ -40,14 +40,14 @@ const idOf = ({ attributes: { id }, line }: XmlElement): string => {
 }
 
 const placeOf = (node: XmlElement): readonly [number, number] => [
-  numberAt(node, '<x>', textOf(node, 'x'), Number.NEGATIVE_INFINITY),
-  numberAt(node, '<y>', textOf(node, 'y'), Number.NEGATIVE_INFINITY),
+  numberAt(node, '<x>', elementText(node, 'x'), Number.NEGATIVE_INFINITY),
+  numberAt(node, '<y>', elementText(node, 'y'), Number.NEGATIVE_INFINITY),
 ]
 
 const capacityOf = (link: XmlElement, bits: number | undefined): { bandwidth?: number } => {
   const [installed] = elementsNamed(link, 'preInstalledModule')
   if (installed === undefined || bits === undefined) return {}
-  const capacity = numberAt(installed, '<capacity>', textOf(installed, 'capacity'))
+  const capacity = numberAt(installed, '<capacity>', elementText(installed, 'capacity'))
   return capacity > 0 ? { bandwidth: capacity * bits } : {}
 }
 

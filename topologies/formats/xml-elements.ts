@@ -48,7 +48,7 @@ export const elementsNamed = (root: XmlElement, name: string): XmlElement[] =>
   root.children.flatMap(child => [...(child.name === name ? [child] : []), ...elementsNamed(child, name)])
 
 /** The text of the first element of a name below; `undefined` where there is none, or it is empty. */
-export const textOf = (root: XmlElement, name: string): string | undefined =>
+export const elementText = (root: XmlElement, name: string): string | undefined =>
   elementsNamed(root, name)[0]?.text.trim() || undefined
 
 /** A number of an attribute or a text. Throws a `TopologyError` with the line if it is none, or less than `least`. */

@@ -1,4 +1,4 @@
-import type { Summary } from '../summary/summary.ts'
+import type { TopologySummary } from '../summary/summary.ts'
 import type { Topology } from '../topology.ts'
 import { element, escapeXml } from '../xml.ts'
 import { drawCcdf } from './ccdf.ts'
@@ -6,7 +6,7 @@ import { drawMap } from './map.ts'
 import { panelSide, panelText } from './panel.ts'
 
 /** One SVG file that needs nothing else: a map of the plane, and the distribution of degrees with its law. */
-export const drawTopology = (topology: Topology, { degrees }: Summary): string => {
+export const drawTopology = (topology: Topology, { degrees }: TopologySummary): string => {
   const title = topology.name ?? 'topology'
   const [width, height] = [2 * panelSide, panelSide + titleHeight]
   const panel = (index: number, content: readonly string[]) =>

@@ -3,7 +3,7 @@ import type { NodeRole, Topology } from '../topology.ts'
 import { type Degrees, summariseDegrees } from './degrees.ts'
 
 /** What one wants to know about a topology before using it. */
-export interface Summary {
+export interface TopologySummary {
   readonly name: string | null
   readonly nodes: Readonly<Record<NodeRole, number>>
   readonly links: number
@@ -18,7 +18,7 @@ export interface Summary {
 }
 
 /** Throws a `TopologyError` if there is no path between some of the ends. */
-export const summarise = (topology: Topology): Summary => {
+export const summarise = (topology: Topology): TopologySummary => {
   const count = (role: NodeRole) => topology.nodes.filter(node => node.role === role).length
   const routes = routesBetweenEnds(topology)
   const hops = routes.map(route => route.hops)
@@ -47,7 +47,7 @@ export const summarise = (topology: Topology): Summary => {
 const largest = (values: readonly number[]) => values.reduce((one, other) => Math.max(one, other))
 
 /** A summary for people. */
-export const describeSummary = ({ name, nodes, links, degrees, routes }: Summary): string[] => {
+export const describeSummary = ({ name, nodes, links, degrees, routes }: TopologySummary): string[] => {
   const counts = Object.entries(nodes).filter(([, count]) => count > 0)
   const all = counts.reduce((sum, [, count]) => sum + count, 0)
   return [
@@ -59,7 +59,7 @@ export const describeSummary = ({ name, nodes, links, degrees, routes }: Summary
   ]
 }
 
-const describeRoutes = (routes: Summary['routes']): string[] => {
+const describeRoutes = (routes: TopologySummary['routes']): string[] => {
   if (routes === null) return []
   const { hops, roundTripMs: times, ends } = routes
   return [

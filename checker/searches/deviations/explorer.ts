@@ -6,7 +6,7 @@ import { type InputOutcome, inputKey, type LocalState, type Table } from '../loc
 import { Judge } from './judge.ts'
 import { deliverable, type KnownOutcome, type Move, Moves, spentEnd } from './moves.ts'
 import { labelsOfSteps, stepsTo } from './order.ts'
-import { isHeld, keyOfLocals, keyOfPoint, type Point, wayOf } from './point.ts'
+import { isMessageHeld, keyOfLocals, keyOfPoint, orderingOf, type Point } from './point.ts'
 import { PromptGraph } from './prompt-graph.ts'
 
 /** An input of a node alone, whose outcome is not known. */
@@ -308,7 +308,7 @@ export class Explorer<State> {
   *#movesOf({ point, part }: Work, { acting, failing }: Befallen, known: KnownOutcome): Generator<Move, void> {
     const moves = this.#moves
     const all = deliverable(point)
-    const places = all.filter(place => !isHeld(point, point.inFlight[place]!))
+    const places = all.filter(place => !isMessageHeld(point, point.inFlight[place]!))
     if (part === 'overlaps') {
       yield* moves.overlapping(point, all, known)
       return
@@ -332,7 +332,7 @@ export class Explorer<State> {
     const cost = work ? work.cost + (work.part === 'all' ? 1 : 0) : 0
     this.transitions += steps.length
     const depth = (before?.depth ?? 0) + steps.length
-    const held = (move.held ?? before?.held ?? []).filter(way => inFlight.some(message => wayOf(message) === way))
+    const held = (move.held ?? before?.held ?? []).filter(way => inFlight.some(message => orderingOf(message) === way))
     const point: Point = { locals, inFlight, held, spent, cost, depth, before, steps }
     if (finding !== undefined) {
       if (!this.#options.allowFindings) this.#suspect('finding', finding, point)
@@ -390,7 +390,7 @@ export class Explorer<State> {
 
 /** Whether nothing is on its way to a node that is up, besides what is held back. */
 const isQuiet = (point: Point): boolean =>
-  !point.inFlight.some(message => !point.locals[message.to]!.isDown && !isHeld(point, message))
+  !point.inFlight.some(message => !point.locals[message.to]!.isDown && !isMessageHeld(point, message))
 
 const among = (sets: Map<string, Set<number>>, held: readonly string[]): Set<number> => {
   const key = held.join()

@@ -4,7 +4,7 @@ import { saidBy } from '../../system/likeness.ts'
 import { connectionOf, type NodeEntry, type NodeInput, type Nodes } from '../../system/node-system.ts'
 import type { Choice } from '../../system/system.ts'
 import type { Flying, InputOutcome, LocalState } from '../local/table.ts'
-import { isFirst, type JointStep, type Point, wayOf } from './point.ts'
+import { isFirst, type JointStep, orderingOf, type Point } from './point.ts'
 
 /** What an input of a local state leads to; undefined if that has still to be learned. */
 export type KnownOutcome = (state: LocalState, input: NodeEntry) => InputOutcome | undefined
@@ -95,12 +95,12 @@ export class Moves {
   /** From now on the message at this place is held back, with all that comes the same way. */
   *holding({ locals, inFlight, held, spent }: Point, place: number): Generator<Move, void> {
     if (held.length >= heldMax) return
-    yield { locals, inFlight, steps: [], spent, held: [...held, wayOf(inFlight[place]!)].sort() }
+    yield { locals, inFlight, steps: [], spent, held: [...held, orderingOf(inFlight[place]!)].sort() }
   }
 
   /** What was held back on a way arrives: its first message now. */
   *releasing(point: Point, place: number, known: KnownOutcome): Generator<Move, void> {
-    const way = wayOf(point.inFlight[place]!)
+    const way = orderingOf(point.inFlight[place]!)
     const held = point.held.filter(each => each !== way)
     for (const move of this.delivering(point, place, known)) yield { ...move, held }
   }

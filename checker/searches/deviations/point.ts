@@ -34,10 +34,10 @@ export const isFirst = ({ sent: { stream } }: Flying, place: number, inFlight: r
 }
 
 /** What a message keeps its order with: its stream, or the other datagrams to the same node. */
-export const wayOf = ({ sent: { stream, from, to } }: Flying): string => stream?.name ?? `${from}→${to}`
+export const orderingOf = ({ sent: { stream, from, to } }: Flying): string => stream?.name ?? `${from}→${to}`
 
-export const isHeld = ({ held }: Pick<Point, 'held'>, message: Flying): boolean =>
-  held.length > 0 && held.includes(wayOf(message))
+export const isMessageHeld = ({ held }: Pick<Point, 'held'>, message: Flying): boolean =>
+  held.length > 0 && held.includes(orderingOf(message))
 
 /** Equal for equal states: the nodes, the messages (ordered within their streams only), the spent faults. */
 export const keyOfPoint = (point: Pick<Point, 'locals' | 'inFlight' | 'held' | 'spent'>): number => {
@@ -50,7 +50,7 @@ export const keyOfPoint = (point: Pick<Point, 'locals' | 'inFlight' | 'held' | '
   let [sumHigh, sumLow] = [0, 0]
   for (const [place, { id, sent }] of inFlight.entries()) {
     const ahead = sent.stream ? aheadOf(sent.stream.name, place, inFlight) : 0
-    const one = mix(mix(isHeld(point, inFlight[place]!) ? 0x85ebca77 : 0x9747b28c, id), ahead)
+    const one = mix(mix(isMessageHeld(point, inFlight[place]!) ? 0x85ebca77 : 0x9747b28c, id), ahead)
     sumHigh = (sumHigh + one) | 0
     sumLow = (sumLow + mix(one, 0x27d4eb2f)) | 0
   }

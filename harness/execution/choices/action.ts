@@ -1,13 +1,13 @@
 import { numbersApart } from '../../../checker/system/labels.ts'
 import type { Choice, ChoiceKind } from '../../../checker/system/system.ts'
-import type { Place } from '../../../proxy/borders.ts'
+import type { SplitPlace } from '../../../proxy/borders.ts'
 import type { Division } from '../../../proxy/framing.ts'
 import type { Message } from '../../../proxy/message.ts'
 import type { OpenConnection, Way } from '../../../proxy/network.ts'
 import type { StepFault } from '../../hold/held/step-faults.ts'
 import type { Node } from '../../node/node.ts'
 import type { TimedHappening } from '../../timed/timing.ts'
-import type { Outcome } from '../../unsynced/outcomes.ts'
+import type { PowerOutcome } from '../../unsynced/outcomes.ts'
 
 /** An input of a node. It enters before the node runs. */
 export type Input = { readonly deliver: Message } | { readonly timer: Node }
@@ -16,7 +16,7 @@ export type Input = { readonly deliver: Message } | { readonly timer: Node }
 export type Action =
   | { readonly do: 'inputs'; readonly node: string; readonly inputs: readonly Input[] }
   /** What it sends arrives in two parts at such a place, if there is one. With another one, the calls of both begin at once. */
-  | { readonly do: 'client'; readonly client: string; readonly splitsAt?: Place; readonly other?: string }
+  | { readonly do: 'client'; readonly client: string; readonly splitsAt?: SplitPlace; readonly other?: string }
   | { readonly do: 'drop' | 'duplicate'; readonly message: Message }
   /** The beginning of a message enters the node; the rest stays in flight. */
   | { readonly do: 'divide'; readonly node: string; readonly message: Message; readonly at: Division }
@@ -27,7 +27,7 @@ export type Action =
       readonly peersSee: 'reset' | 'nothing'
       readonly restart: boolean
       /** What is left of its disk, if its power fails. */
-      readonly leaves?: Outcome
+      readonly leaves?: PowerOutcome
     }
   /** A fault waits for a node's system calls in a step to come. */
   | ({ readonly do: 'strikeLater'; readonly node: string } & StepFault)

@@ -14,7 +14,7 @@ export type DelaysMark = readonly (readonly [label: string, offered: ClockReadin
  * be delivered. Time during which a direction is cut, or the receiver is down, does not count: that is a fault, not a
  * slow network.
  */
-export class Delays {
+export class TimesInFlight {
   /** By label, the clocks when a message first became deliverable. The one that has waited longest is first. */
   #offered: Map<string, ClockReadings>
 

@@ -4,7 +4,7 @@ import type { FaultKind, ResolvedSystem } from '../../config/config.ts'
 import type { Node } from '../../node/node.ts'
 import type { Time } from '../../timed/time.ts'
 import type { TimedHappening } from '../../timed/timing.ts'
-import type { ClockReadings, Delays } from './delays.ts'
+import type { ClockReadings, TimesInFlight } from './delays.ts'
 import type { Healthy } from './healthy.ts'
 
 /** Everything on which the present choices depend. */
@@ -24,7 +24,7 @@ export interface Moment {
   readonly isCalling: boolean
   /** Clients that wait for an answer. */
   readonly callers: ReadonlySet<string>
-  readonly delays: Delays
+  readonly delays: TimesInFlight
   /** Bound on a message's delay, ms of any node's clock; Infinity for none. */
   readonly delayMsMax: number
   /** Bound on how far clocks are apart, ms; Infinity for none. */

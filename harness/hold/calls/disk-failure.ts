@@ -18,7 +18,7 @@ type AtExit = (registers: Registers) => void
  * The error with which a call fails, `half` if it writes half of what it should, or what the disk makes of it afterwards; undefined
  * if it does what it does.
  */
-export const failureOf = (
+export const diskFailureOf = (
   thread: HeldThread,
   registers: Registers,
   name: SyscallName,

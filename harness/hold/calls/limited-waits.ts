@@ -2,7 +2,7 @@ import { interrupt, type Registers } from '../../../linux/ptrace.ts'
 import { syscallNumber } from '../../../linux/syscall-number.ts'
 import { zeroTimespec } from '../clock/clock-page.ts'
 import { millisecond, type Nanoseconds, never, second } from '../clock/virtual-clock.ts'
-import { deadlineOf, emptySets, endless, type WaitKind, waitKinds, writeTime } from '../clock/waits.ts'
+import { emptySets, endless, type WaitKind, waitEnd, waitKinds, writeTime } from '../clock/waits.ts'
 import type { HeldProcess, HeldThread, LimitedWait } from '../held/held-node.ts'
 import { interruptedResults } from '../held/interrupted.ts'
 import { countPoll, isPoll, pollAgain, pollsInVain } from './polls.ts'
@@ -18,7 +18,7 @@ const beginWait = (thread: HeldThread, registers: Registers, kind: WaitKind): Co
   const { process } = thread
   const number = registers.get('origRax')
   const resumed = takeUp(thread, registers)
-  const deadline = resumed ?? deadlineOf(kind, registers, process.memory, process.node.clock)
+  const deadline = resumed ?? waitEnd(kind, registers, process.memory, process.node.clock)
   if (deadline === undefined) return undefined
   const left = deadline - process.node.clock.elapsed
   if (number === syscallNumber.nanosleep && process.isGo && left < longestNap) {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import koffi from 'koffi'
 import { readKernelFile } from '../../../linux/kernel-file.ts'
-import { check, errno, libc } from '../../../linux/libc.ts'
+import { errno, libc, requireSuccess } from '../../../linux/libc.ts'
 import { pendingSignals } from '../../../linux/signals.ts'
 import { syscallNumber } from '../../../linux/syscall-number.ts'
 import type { Expiries, HeldProcess, HeldThread } from '../held/held-node.ts'
@@ -105,7 +105,7 @@ const send = (pid: number, id: number, { signal, value, target }: PosixTimer): b
   if (isSent === 0) return true
   // Its thread has ended, or the kernel queues no more signals of this user.
   if ([errno.ESRCH, errno.EAGAIN].includes(koffi.errno())) return false
-  return check('rt_sigqueueinfo', isSent) === 0
+  return requireSuccess('rt_sigqueueinfo', isSent) === 0
 }
 
 /** Whether the signal that this describes came from a timer. If so, its number of overruns is set. */

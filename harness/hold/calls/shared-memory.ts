@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { openInside, pathOnly } from '../../../linux/inside.ts'
-import { check, close, libc, SystemError } from '../../../linux/libc.ts'
+import { close, libc, requireSuccess, SystemError } from '../../../linux/libc.ts'
 import { amountOf } from '../../config/limits.ts'
 import type { HeldNode } from '../held/held-node.ts'
 
@@ -16,7 +16,7 @@ export const noteFullSharedMemory = (node: HeldNode): void => {
   if (node.root === undefined) return
   node.sharedMemory ??= openIn(node.root)
   if (node.sharedMemory === none) return
-  check('fstatfs', fstatfs(node.sharedMemory, found))
+  requireSuccess('fstatfs', fstatfs(node.sharedMemory, found))
   if (found.readBigUInt64LE(free) > 0n) return
   node.note(`its ${path} is full: it holds ${amountOf(node.limits.shmBytesMax)} (limits.shm)`)
 }

@@ -1,4 +1,4 @@
-import { check, clockGettime, libc } from '../../../linux/libc.ts'
+import { clockGettime, libc, requireSuccess } from '../../../linux/libc.ts'
 import { syscallNumber } from '../../../linux/syscall-number.ts'
 
 type Nanoseconds = number
@@ -26,7 +26,7 @@ let latest: Nanoseconds = Number.NEGATIVE_INFINITY
  * marker has an exact stamp of this tick. With an older kernel, files written in the same tick count as written later.
  */
 const now = (): Nanoseconds => {
-  marker ??= check('memfd_create', memfdCreate('lastnail', closeOnExec))
+  marker ??= requireSuccess('memfd_create', memfdCreate('lastnail', closeOnExec))
   const first = stamp(marker)
   latest = lastTick() <= latest ? first : stamp(marker)
   return latest
@@ -38,8 +38,8 @@ const changed = 104
 
 /** Stamps a file by the kernel's clock, and sees the stamp. */
 const stamp = (file: number): Nanoseconds => {
-  check('futimens', futimens(file, null))
-  check('fstat', fstat(syscallNumber.fstat, file, attributes))
+  requireSuccess('futimens', futimens(file, null))
+  requireSuccess('fstat', fstat(syscallNumber.fstat, file, attributes))
   return instantOf(Number(attributes.readBigInt64LE(changed)), attributes.readUInt32LE(changed + 8))
 }
 
@@ -47,7 +47,7 @@ const realtimeCoarse = 5
 const tick = new BigInt64Array(2)
 
 const lastTick = (): Nanoseconds => {
-  check('clock_gettime', clockGettime(realtimeCoarse, tick))
+  requireSuccess('clock_gettime', clockGettime(realtimeCoarse, tick))
   return instantOf(Number(tick[0]), Number(tick[1]))
 }
 

@@ -114,7 +114,7 @@ export const writeTime = (
 /**
  * When the wait that the thread is about to begin ends, possibly in the past. Undefined if the kernel rejects the call.
  */
-export const deadlineOf = (
+export const waitEnd = (
   kind: WaitKind,
   registers: Registers,
   memory: ProcessMemory,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { closeSync, constants, mkdirSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openFor } from '../../../linux/inside.ts'
-import { check, close, errno, lastErrno, libc } from '../../../linux/libc.ts'
+import { close, errno, lastErrno, libc, requireSuccess } from '../../../linux/libc.ts'
 import type { ProcessMemory } from '../../../linux/memory.ts'
 import type { HeldProcess } from '../held/held-node.ts'
 
@@ -98,7 +98,7 @@ export const markProvided = ({ memory }: HeldProcess): (() => void) => {
 const make = (directory: number, name: string): Provided | undefined => {
   const descriptor = openat(directory, name, newFile, 0o444)
   if (descriptor === -1 && lastErrno() === errno.EEXIST) return undefined
-  return { descriptor: check('openat', descriptor), content: '' }
+  return { descriptor: requireSuccess('openat', descriptor), content: '' }
 }
 
 const fill = (file: Provided, content: string): void => {
@@ -106,7 +106,7 @@ const fill = (file: Provided, content: string): void => {
   const bytes = Buffer.from(content, 'latin1')
   const put = pwrite(file.descriptor, bytes, bytes.length, 0)
   if (put !== bytes.length) throw new Error(`wrote ${put} of ${bytes.length} bytes`)
-  if (content.length < file.content.length) check('ftruncate', ftruncate(file.descriptor, content.length))
+  if (content.length < file.content.length) requireSuccess('ftruncate', ftruncate(file.descriptor, content.length))
   file.content = content
 }
 

@@ -31,7 +31,7 @@ const vectors = (argument: number, count: number | undefined): Content & { vecto
 const [AF_UNIX, AF_INET] = [1, 2]
 
 /** A struct sockaddr. What follows its path, or its port and address, is left over from the program's stack. */
-export const addressIn = (bytes: Buffer): Buffer => {
+export const socketAddressIn = (bytes: Buffer): Buffer => {
   const family = bytes.length < 2 ? undefined : bytes.readUInt16LE()
   if (family === AF_INET) return bytes.subarray(0, 8)
   const end = family === AF_UNIX && bytes[2] !== 0 ? bytes.indexOf(0, 2) : -1
@@ -40,7 +40,7 @@ export const addressIn = (bytes: Buffer): Buffer => {
 
 const address = (argument: number, sizeArgument: number): Content => ({
   ...sized(argument, sizeArgument),
-  meaning: addressIn,
+  meaning: socketAddressIn,
 })
 
 const timespec = 16

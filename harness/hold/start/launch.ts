@@ -8,12 +8,12 @@ import {
   CLONE_NEWNET,
   CLONE_NEWPID,
   CLONE_NEWUTS,
-  check,
   errno,
   libc,
   PR_SET_PDEATHSIG,
   pipe,
   read,
+  requireSuccess,
   SystemError,
   setns,
   unshare,
@@ -108,7 +108,7 @@ export const openRoot = (): number => openSync('/', pathOnly | constants.O_DIREC
 /** The starter's own exec must be over before it is seized, or it would be taken for the program's. */
 const awaitReady = (readEnd: number, pid: number) => {
   const bytes = Buffer.alloc(reportLength)
-  const length = check('read', read(readEnd, bytes, bytes.length))
+  const length = requireSuccess('read', read(readEnd, bytes, bytes.length))
   if (length === ready.length) return
   if (length < reportLength) throw new Error(`process ${pid} has ended before it could start`)
   const { call, errno } = failureIn(bytes)
@@ -120,10 +120,10 @@ const inNamespacesOf = <Result>(plan: Launch, inside: () => Result): Result =>
   awayFromHome(() => {
     const persona = setPersonality(noAddressRandomisation)
     try {
-      check('setns(net)', setns(plan.network, CLONE_NEWNET))
+      requireSuccess('setns(net)', setns(plan.network, CLONE_NEWNET))
       enterFiles(plan.mounts)
-      check('unshare', unshare(CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID))
-      check('sethostname', setHostname(plan.hostname, Buffer.byteLength(plan.hostname)))
+      requireSuccess('unshare', unshare(CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID))
+      requireSuccess('sethostname', setHostname(plan.hostname, Buffer.byteLength(plan.hostname)))
       return inside()
     } finally {
       setPersonality(persona)
@@ -183,5 +183,5 @@ const kill = libc.func('int kill(int pid, int signal)')
 export const sendSignal = (pid: number, signal: number): boolean => {
   if (kill(pid, signal) === 0) return true
   if (koffi.errno() === errno.ESRCH) return false
-  return check('kill', -1) === 0
+  return requireSuccess('kill', -1) === 0
 }

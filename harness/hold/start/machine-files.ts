@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { awayFromHome } from '../../../linux/away.ts'
 import { pathOnly } from '../../../linux/inside.ts'
-import { CLONE_NEWNS, check, mount, SystemError, setns, umount2, unshare } from '../../../linux/libc.ts'
+import { CLONE_NEWNS, mount, requireSuccess, SystemError, setns, umount2, unshare } from '../../../linux/libc.ts'
 import {
   changeDirectory,
   mountAttribute,
@@ -93,8 +93,8 @@ export const coveredDirectories = (owned: string): string[] =>
 export const enterFiles = (plan: LocalMountPlan): void => {
   const { namespace, parts } = machineFiles(plan.owned)
   const through = plan.write.map(path => ({ path, tree: openTree(path, true) }))
-  check('setns(mnt)', setns(namespace, CLONE_NEWNS))
-  check('unshare(mnt)', unshare(CLONE_NEWNS))
+  requireSuccess('setns(mnt)', setns(namespace, CLONE_NEWNS))
+  requireSuccess('unshare(mnt)', unshare(CLONE_NEWNS))
   for (const part of parts) assemble(part, plan)
   for (const [path, source] of plan.additions) {
     const target = join(assembly, path)
@@ -103,7 +103,7 @@ export const enterFiles = (plan: LocalMountPlan): void => {
   const files = plan.files.map(([path, source]) => ({ path, tree: openTree(source) }))
   becomeRoot(assembly)
   for (const [path, bytesMax] of plan.empty) if (existsSync(path)) mountEmpty(path, bytesMax)
-  check('mount /dev/pts', mount('devpts', '/dev/pts', 'devpts', 0, 'newinstance,ptmxmode=0666,mode=0620'))
+  requireSuccess('mount /dev/pts', mount('devpts', '/dev/pts', 'devpts', 0, 'newinstance,ptmxmode=0666,mode=0620'))
   // All nodes are shown the same files.
   for (const file of files) show(file, mountAttribute.readOnly)
   for (const file of through) show(file, mountAttribute.noDevices)
@@ -120,20 +120,20 @@ const show = ({ path, tree }: { readonly path: string; readonly tree: number }, 
 const assemble = ({ path, from, isCovered, flags }: Part, { overlays }: MountPlan) => {
   const target = path === '/' ? assembly : join(assembly, path)
   if (isCovered) mountOverlay(overlays.find(({ directory }) => directory === path)!, from, target, flags)
-  else if (from !== target) check(`move ${path}`, mount(from, target, null, move, null))
+  else if (from !== target) requireSuccess(`move ${path}`, mount(from, target, null, move, null))
 }
 
 /** Makes the mount at this directory the root of this thread, and unmounts everything outside it. */
 const becomeRoot = (directory: string) => {
   changeDirectory(directory)
   pivotRoot()
-  check('umount the former root', umount2('.', detach))
+  requireSuccess('umount the former root', umount2('.', detach))
   changeDirectory('/')
 }
 
 /** At first the parts are mounted over our own directory, which is itself one of them and exists throughout. */
 const make = (owned: string): MachineFiles => {
-  check('unshare(mnt)', unshare(CLONE_NEWNS))
+  requireSuccess('unshare(mnt)', unshare(CLONE_NEWNS))
   isolateMounts()
   mkdirSync(owned, { recursive: true })
   const own: Source = { path: owned, from: owned, tree: openTree(owned), isCovered: false, flags: 0 }
@@ -141,7 +141,7 @@ const make = (owned: string): MachineFiles => {
   const sources = isOwnRoot() ? sideBySide(shown) : asOne(shown)
   const devices = deviceNames.filter(name => existsSync(`/dev/${name}`))
   const trees = devices.map(name => openTree(`/dev/${name}`))
-  check('mount the parts', mount('lastnail', owned, 'tmpfs', 0, 'mode=755'))
+  requireSuccess('mount the parts', mount('lastnail', owned, 'tmpfs', 0, 'mode=755'))
   changeDirectory(owned)
   makeDirectory(`.${assembly}`)
   for (const source of [...sources, own]) place(source)
@@ -288,7 +288,7 @@ const deviceLinks = {
 const makeDevices = (names: readonly string[], trees: readonly number[]) => {
   const directory = `.${devicesPart}`
   mkdirSync(directory)
-  check('mount /dev', mount('lastnail', directory, 'tmpfs', 0, 'mode=755'))
+  requireSuccess('mount /dev', mount('lastnail', directory, 'tmpfs', 0, 'mode=755'))
   for (const [index, name] of names.entries()) {
     const path = join(directory, name)
     writeFileSync(path, '')

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import koffi from 'koffi'
 import { BudgetSpent } from '../../../checker/system/budget.ts'
-import { check, libc, PR_SET_PDEATHSIG, prctl } from '../../../linux/libc.ts'
+import { libc, PR_SET_PDEATHSIG, prctl, requireSuccess } from '../../../linux/libc.ts'
 import { endingPriority, goAhead } from './turns.ts'
 
 /**
@@ -62,7 +62,7 @@ const code = Buffer.from(
  * only after a step.
  */
 export const endWithParent = (): void => {
-  check('prctl', prctl(PR_SET_PDEATHSIG, constants.signals.SIGTERM))
+  requireSuccess('prctl', prctl(PR_SET_PDEATHSIG, constants.signals.SIGTERM))
 }
 
 /** Number of signals received. */
@@ -171,13 +171,13 @@ const putHandlerFirst = (signal: number): void => {
   // If the kernel allows no code in memory, the event loop handles signals.
   if (handler === undefined) return
   const action = Buffer.alloc(actionSize)
-  check('sigaction', sigaction(signal, null, action))
+  requireSuccess('sigaction', sigaction(signal, null, action))
   const former = action.readBigUInt64LE()
   if (former === handler) return
   // All of them have the same one.
   page!.writeBigUInt64LE(former, offset.next)
   action.writeBigUInt64LE(handler)
-  check('sigaction', sigaction(signal, action, null))
+  requireSuccess('sigaction', sigaction(signal, action, null))
 }
 
 /** Lets another thread of this process receive the signals, if one does; returns whether there is one. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inTime } from '../../../checker/choosers/in-time.ts'
+import { inTimeChooser } from '../../../checker/choosers/in-time.ts'
 import { Random } from '../../../checker/system/random.ts'
 import type { Choice } from '../../../checker/system/system.ts'
 import { choiceOf } from '../systems/model.ts'
@@ -45,7 +45,7 @@ class Ring {
 
 const walk = (seed: number, steps = 200): readonly Choice[] => {
   const ring = new Ring()
-  const choose = inTime(new Random(seed))
+  const choose = inTimeChooser(new Random(seed))
   while (ring.taken.length < steps) ring.take(choose(ring.enabled())!)
   return ring.taken
 }
@@ -117,5 +117,5 @@ test('in some walks a connection of the node with the fault, and no other, holds
 
 test('the same seed gives the same walk, and nothing is chosen where nothing can happen', () => {
   expect(walk(7).map(({ label }) => label)).toEqual(walk(7).map(({ label }) => label))
-  expect(inTime(new Random(1))([])).toBeUndefined()
+  expect(inTimeChooser(new Random(1))([])).toBeUndefined()
 })

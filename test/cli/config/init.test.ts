@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { expect, onTestFinished, test } from 'vitest'
-import { programOf } from '../../../cli/config/ask-programs.ts'
+import { parseProgram } from '../../../cli/config/ask-programs.ts'
 import { findConfig } from '../../../cli/config/find-config.ts'
 import { initFromPrograms } from '../../../cli/config/init.ts'
 import { loadConfig } from '../../../cli/config/load-config.ts'
@@ -88,7 +88,7 @@ test.each([
   ['no host name', ['w_b=a'], /names of letters, digits and inner hyphens/],
 ])('init refuses %s', (_, nodes, why) => {
   const directory = newDirectory()
-  expect(() => initFromPrograms(directory, nodes.map(programOf))).toThrow(why)
+  expect(() => initFromPrograms(directory, nodes.map(parseProgram))).toThrow(why)
   expect(existsSync(join(directory, 'lastnail.config.ts'))).toBe(false)
 })
 

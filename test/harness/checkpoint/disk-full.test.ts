@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { CLONE_NEWNS, check, mount, unshare } from '../../../linux/libc.ts'
+import { CLONE_NEWNS, mount, requireSuccess, unshare } from '../../../linux/libc.ts'
 import { clusterOf, stdoutOf } from '../system.ts'
 import { hasCriu } from './criu.ts'
 import { walkAlong, walkFrom } from './walks.ts'
@@ -11,9 +11,9 @@ test.skipIf(!hasCriu() || !existsSync('/dev/shm'))(
   'where the disk is full nothing is saved, and the way is executed again (needs CRIU)',
   async () => {
     // For this thread alone, which does all that writes.
-    check('unshare', unshare(CLONE_NEWNS))
-    check('mount /', mount(null, '/', null, privatePropagation, null))
-    check('mount /dev/shm', mount('tmpfs', '/dev/shm', 'tmpfs', 0, 'size=4m'))
+    requireSuccess('unshare', unshare(CLONE_NEWNS))
+    requireSuccess('mount /', mount(null, '/', null, privatePropagation, null))
+    requireSuccess('mount /dev/shm', mount('tmpfs', '/dev/shm', 'tmpfs', 0, 'size=4m'))
     const cluster = clusterOf({
       nodes: { n: { command: ['node', '-e', 'let n = 0; setInterval(() => console.log(++n), 700)'] } },
     })

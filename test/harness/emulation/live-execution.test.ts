@@ -5,7 +5,7 @@ import { Cluster } from '../../../harness/cluster.ts'
 import { jsonLines, resolveSystem } from '../../../harness/config/config.ts'
 import { LiveExecution } from '../../../harness/steering/live-execution.ts'
 import { Predictor } from '../../../harness/steering/predictor.ts'
-import { inTime } from '../../../harness/timed/timed-system.ts'
+import { systemInTime } from '../../../harness/timed/timed-system.ts'
 import { meshTiming } from '../timed/mesh.ts'
 
 /** Says what it hears, and what its clock shows then; another thread says so ten times a second. */
@@ -43,7 +43,7 @@ const liveExecution = async () => {
     { directory: import.meta.dirname },
   )
   const timing = meshTiming(['a', 'b'], () => ({ delayMs: 10 }))
-  const cluster = new Cluster(inTime(system, timing), { seed: 1, timing })
+  const cluster = new Cluster(systemInTime(system, timing), { seed: 1, timing })
   onTestFinished(() => cluster.close())
   const told: string[] = []
   const live = new LiveExecution(cluster, system, {

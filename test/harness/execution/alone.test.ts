@@ -8,14 +8,14 @@ import type { Checkpoint } from '../../../checker/system/system.ts'
 import { loadConfig } from '../../../cli/config/load-config.ts'
 import { Cluster } from '../../../harness/cluster.ts'
 import { type GlobalState, resolveSystem } from '../../../harness/config/config.ts'
-import { inTime } from '../../../harness/timed/timed-system.ts'
+import { systemInTime } from '../../../harness/timed/timed-system.ts'
 import type { Timing } from '../../../harness/timed/timing.ts'
 import { meshTiming } from '../timed/mesh.ts'
 
 const clusterOf = async (system: string, timing?: Timing): Promise<Cluster> => {
   const { definition, directory } = await loadConfig(`examples/corpus/${system}/lastnail.config.ts`)
   const resolved = resolveSystem(definition, { directory })
-  const cluster = new Cluster(inTime(resolved, timing), { seed: 1, timing })
+  const cluster = new Cluster(systemInTime(resolved, timing), { seed: 1, timing })
   onTestFinished(() => cluster.close())
   return cluster
 }

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path/posix'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeOperation, type FileId, type Inode, type Operation } from '../../../harness/unsynced/operation.ts'
+import { type DiskOperation, describeOperation, type FileId, type Inode } from '../../../harness/unsynced/operation.ts'
 import { loseIn, outcomesOf } from '../../../harness/unsynced/outcomes.ts'
 import { Tree } from '../../../harness/unsynced/tree.ts'
 import { type DiskModel, directoriesOf, Unsynced } from '../../../harness/unsynced/unsynced.ts'
@@ -23,7 +23,7 @@ class Model {
     return inode?.kind === 'file' ? inode.bytes : undefined
   }
 
-  #do(operation: Operation): void {
+  #do(operation: DiskOperation): void {
     this.unsynced.add(operation)
     this.tree.redo(operation)
   }

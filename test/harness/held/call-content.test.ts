@@ -1,19 +1,19 @@
 import { constants } from 'node:fs'
 import { expect, test } from 'vitest'
-import { addressIn, essential } from '../../../harness/hold/held/call-content.ts'
+import { essential, socketAddressIn } from '../../../harness/hold/held/call-content.ts'
 import { syscallNumber } from '../../../linux/syscall-number.ts'
 
 test('of the address of a socket counts what the kernel looks at', () => {
   const garbage = Buffer.from('garbage')
   const path = Buffer.from('\x01\0/var/run/nscd/socket\0', 'latin1')
-  expect(addressIn(Buffer.concat([path, garbage]))).toEqual(path.subarray(0, -1))
+  expect(socketAddressIn(Buffer.concat([path, garbage]))).toEqual(path.subarray(0, -1))
   const abstract = Buffer.from('\x01\0\0name\0more', 'latin1')
-  expect(addressIn(abstract)).toEqual(abstract)
+  expect(socketAddressIn(abstract)).toEqual(abstract)
   const internet = Buffer.from([2, 0, 0, 80, 10, 77, 0, 2])
-  expect(addressIn(Buffer.concat([internet, garbage]))).toEqual(internet)
+  expect(socketAddressIn(Buffer.concat([internet, garbage]))).toEqual(internet)
   const internet6 = Buffer.concat([Buffer.from([10, 0]), Buffer.alloc(26, 7)])
-  expect(addressIn(internet6)).toEqual(internet6)
-  expect(addressIn(Buffer.alloc(0))).toEqual(Buffer.alloc(0))
+  expect(socketAddressIn(internet6)).toEqual(internet6)
+  expect(socketAddressIn(Buffer.alloc(0))).toEqual(Buffer.alloc(0))
 })
 
 test.each(['stat', 'statx'] as const)('%s: links and size of a directory count only if nothing else differs', name => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type LinkChange, Links } from '../../../harness/timed/links.ts'
 import { planOf } from '../../../harness/timed/wiring.ts'
-import { Pipe } from '../../../proxy/forwarding/pipe.ts'
+import { PacketPipe } from '../../../proxy/forwarding/pipe.ts'
 import type { Topology } from '../../../topologies/topology.ts'
 
 /** Two stubs with a narrow link between, and two machines at each; that of `d` has no limit. */
@@ -134,7 +134,7 @@ test.each<[string, LinkChange, RegExp]>([
 })
 
 test('a pipe that changes lets out what it has taken in as it would have, and then the others, in order', () => {
-  const pipe = new Pipe({ delayMs: 10, bandwidth: 8000, queue: { packets: 3 } }, () => 0.5)
+  const pipe = new PacketPipe({ delayMs: 10, bandwidth: 8000, queue: { packets: 3 } }, () => 0.5)
   expect([pipe.enter(0, 1), pipe.enter(0, 1)]).toEqual([11, 12])
   pipe.change({ delayMs: 0, bandwidth: 8000, queue: { packets: 1 } }, 0)
   // One is sent at 1 ms, one waits, and there is no room for another until the first has been sent.

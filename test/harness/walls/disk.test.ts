@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { Disk } from '../../../harness/files/disk.ts'
 import { Output } from '../../../harness/files/output.ts'
 import { Periods } from '../../../harness/hold/clock/periods.ts'
-import { check, libc } from '../../../linux/libc.ts'
+import { libc, requireSuccess } from '../../../linux/libc.ts'
 import { directoryWith } from '../system.ts'
 
 const mknod = libc.func('int mknod(const char *path, unsigned int mode, unsigned long device)')
@@ -30,7 +30,7 @@ const changes: Readonly<Record<string, (at: (path: string) => string) => void>> 
   nothing: () => {},
   'an empty file': at => writeFileSync(at('x'), ''),
   'a directory': at => mkdirSync(at('x')),
-  'a whiteout': at => check('mknod', mknod(at('x'), characterDevice, 0)),
+  'a whiteout': at => requireSuccess('mknod', mknod(at('x'), characterDevice, 0)),
   'a link to nothing': at => symlinkSync('y', at('x')),
   'a file': at => writeFileSync(at('x'), 'y'),
   'another mode': at => writeFileSync(at('x'), '', { mode: 0o600 }),

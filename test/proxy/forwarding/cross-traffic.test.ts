@@ -1,21 +1,21 @@
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
 import { mersenne } from 'pure-rand/generator/mersenne'
 import { expect, test } from 'vitest'
-import { lost, overflowed, Pipe, type PipeSettings } from '../../../proxy/forwarding/pipe.ts'
+import { lost, overflowed, PacketPipe, type PipeSettings } from '../../../proxy/forwarding/pipe.ts'
 
 const random = (seed: number) => {
   const generator = mersenne(seed)
   return () => uniformFloat64(generator)
 }
 const pipe = (settings: Omit<PipeSettings, 'delayMs' | 'bandwidth'>, seed = 1) =>
-  new Pipe({ delayMs: 0, bandwidth: mbit, ...settings }, random(seed))
+  new PacketPipe({ delayMs: 0, bandwidth: mbit, ...settings }, random(seed))
 const mbit = 1e6
 /** Bytes that take 8 ms at 1 Mbit/s. */
 const bytes = 1000
 const sendMs = 8
 
 /** What becomes of packets that are too few and too small to make a difference: when each comes out, less when it came. */
-const probed = (one: Pipe, count = 20_000, everyMs = 997) =>
+const probed = (one: PacketPipe, count = 20_000, everyMs = 997) =>
   Array.from({ length: count }, (_, index) => {
     const now = index * everyMs
     const out = one.enter(now, 1)
@@ -70,7 +70,7 @@ test('it takes its share of the bandwidth from a sender that would fill it', () 
 test('it yields no loss of its own, and none of bandwidth without limit', () => {
   const lossy = pipe({ loss: 0.25, cross: { bandwidth: 0.5 * mbit, bytes } })
   expect(probed(lossy).filter(out => out === lost).length / 20_000).toBeCloseTo(0.25, 1)
-  const unlimited = new Pipe({ delayMs: 5, cross: { bandwidth: 1e9 } }, () => {
+  const unlimited = new PacketPipe({ delayMs: 5, cross: { bandwidth: 1e9 } }, () => {
     throw new Error('nothing is drawn')
   })
   expect(unlimited.enter(3, 1500)).toBe(8)

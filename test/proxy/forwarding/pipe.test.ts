@@ -2,13 +2,13 @@ import * as fc from 'fast-check'
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64'
 import { mersenne } from 'pure-rand/generator/mersenne'
 import { describe, expect, it } from 'vitest'
-import { lost, overflowed, Pipe, type PipeSettings } from '../../../proxy/forwarding/pipe.ts'
+import { lost, overflowed, PacketPipe, type PipeSettings } from '../../../proxy/forwarding/pipe.ts'
 
 const random = (seed = 1) => {
   const generator = mersenne(seed)
   return () => uniformFloat64(generator)
 }
-const pipe = (settings: PipeSettings, seed?: number) => new Pipe(settings, random(seed))
+const pipe = (settings: PipeSettings, seed?: number) => new PacketPipe(settings, random(seed))
 
 describe('a pipe', () => {
   it('a pipe delays packets', () => {
