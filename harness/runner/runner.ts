@@ -18,8 +18,8 @@ import { heedSignals } from '../hold/turns/interruption.ts'
 import { limitTurns, longTurnUsMax, Turns, turnUsMax } from '../hold/turns/turns.ts'
 import type { Facing } from '../rewind/connection.ts'
 import { CannotRewind } from '../rewind/error.ts'
-import type { InPlaceMark } from '../rewind/node-mark.ts'
-import { InPlaceMarks } from '../rewind/node-marks.ts'
+import type { InPlaceMark } from '../rewind/in-place-mark.ts'
+import { InPlaceMarks } from '../rewind/in-place-marks.ts'
 
 const schedGetcpu = libc.func('int sched_getcpu()')
 
