@@ -34,6 +34,7 @@ const take = `
 `
 
 const neverFive = always<{ number: number }>(state => state.node('taker').state?.number !== 5)
+const neverSeven = always<{ number: number }>(state => state.node('taker').state?.number !== 7)
 
 /** A run in which the fifth number that arrives violates a property; some steps of it were executed. */
 const runWithPredictor = async (
@@ -66,12 +67,16 @@ const runWithPredictor = async (
     roundMs,
     signal: new AbortController().signal,
   }
-  const predictor = new Predictor(cluster, system, limits)
-  const look = () => predictor.look(executor.mark(), { requested: [] })
+  /** One that has learned nothing yet. */
+  const another = () => {
+    const predictor = new Predictor(cluster, system, limits)
+    return { predictor, look: () => predictor.look(executor.mark(), { requested: [] }) }
+  }
+  const { predictor, look } = another()
   const goOn = async (steps = 2) => {
     for (let step = 0; step < steps; step++) await executor.execute(due(executor.enabled())!)
   }
-  return { predictor, look, goOn, executor }
+  return { predictor, look, another, goOn, executor }
 }
 
 test('ways that violated something before are tried first in each round, on the whole system', async () => {
@@ -119,6 +124,19 @@ test('what a search by deviations does not find, one by consequence does, with t
   const later = searches.slice(2)
   expect(later).toEqual(later.map(({ inputsMax }) => ({ order: 'consequence', inputsMax, costMax })))
   expect(filters).toHaveLength(1)
+})
+
+test('what nodes did in one round is not asked of them again in the next', async () => {
+  const { look, goOn, predictor, another } = await runWithPredictor({ properties: { neverSeven } })
+  await look()
+  const first = predictor.counts.inputs
+  await goOn()
+  await look()
+  const anew = another()
+  await anew.look()
+  expect(anew.predictor.counts.inputs).toBeGreaterThan(1)
+  expect(predictor.counts.inputs - first).toBeLessThan(anew.predictor.counts.inputs / 2)
+  expect(predictor.counts.transitions).toBeGreaterThan(anew.predictor.counts.transitions)
 })
 
 test('a round searches no longer than it may', async () => {
