@@ -63,6 +63,7 @@ module.exports = {
       ['files/', 'rest/'],
       ['[a-z-]+\\.ts$'],
     ]),
+    ...floors('harness/rewind', [['calls/'], ['memory/'], ['[a-z-]+\\.ts$']]),
     ...floors('harness/execution', [['choices/'], ['[a-z-]+\\.ts$']]),
     ...floors('proxy', [['packets/'], ['[a-z-]+\\.ts$'], ['dissect/', 'forwarding/']]),
     ...floors('topologies', [['[a-z-]+\\.ts$'], ['generate/'], ['formats/', 'summary/'], ['picture/', 'churn/']]),

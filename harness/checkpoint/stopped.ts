@@ -4,7 +4,7 @@ import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldNode, HeldProcess, HeldThread } from '../hold/held/held-node.ts'
 import { sendSignal } from '../hold/start/launch.ts'
 import { nap } from '../hold/turns/turns.ts'
-import { makeCalls, type RawCall } from '../rewind/batch.ts'
+import { makeCalls, type RawCall } from '../rewind/calls/batch.ts'
 import type { HeldMark } from './held-mark.ts'
 
 /** CRIU traces the processes itself. Meanwhile they are stopped by a signal that is hidden from them. */

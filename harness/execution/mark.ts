@@ -3,7 +3,7 @@ import { CannotMark } from '../../proxy/connection.ts'
 import { networkPart } from '../../proxy/network-part.ts'
 import type { ClientsMark } from '../clients/clients.ts'
 import type { MarkedNode } from '../node/states.ts'
-import { CannotRewind } from '../rewind/error.ts'
+import { CannotRewind } from '../rewind/calls/error.ts'
 import type { ExecutionMark, WayThere } from './execution.ts'
 import type { Stage } from './stage.ts'
 

@@ -3,8 +3,8 @@ import { getNumber, type SocketOption } from '../../linux/socket-option.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import { type SocketEntry, socketAddressOf, tcpState } from '../../linux/tcp-table.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
-import { makeCalls } from './batch.ts'
-import { CannotRewind } from './error.ts'
+import { makeCalls } from './calls/batch.ts'
+import { CannotRewind } from './calls/error.ts'
 import { socketOption } from './socket-options.ts'
 
 /** A socket that waits for its peer's answer to a request for a connection. */

@@ -1,6 +1,6 @@
 import { opendirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { CannotRewind } from './error.ts'
+import { CannotRewind } from './calls/error.ts'
 
 /** The names in a directory in its own order, while Node's `readdir` sorts them. */
 export const listingOf = (path: string): string[] => {

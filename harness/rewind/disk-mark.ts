@@ -18,8 +18,8 @@ import { insideDirectory } from '../../linux/inside.ts'
 import { AT_FDCWD, libc, requireSuccess } from '../../linux/libc.ts'
 import type { Overlay } from '../../linux/mounts.ts'
 import { treeOf } from '../files/tree.ts'
+import { CannotRewind } from './calls/error.ts'
 import { listingOf, putInOrder } from './directory-order.ts'
-import { CannotRewind } from './error.ts'
 
 const bytesMax = 16 << 20
 

@@ -1,9 +1,9 @@
 import type { HeldNode, HeldProcess, HeldThread, Keeper } from '../hold/held/held-node.ts'
+import { CannotRewind } from './calls/error.ts'
 import type { Facing } from './connection.ts'
-import { CannotRewind } from './error.ts'
 import { InPlaceMark } from './in-place-mark.ts'
 import { KeptThreads } from './kept-thread.ts'
-import { MarkedMemory } from './memory-mark.ts'
+import { MarkedMemory } from './memory/memory-mark.ts'
 import type { MarkedProcess, ProcessMark } from './process-mark.ts'
 
 /** Each costs some milliseconds and a copy of its memory. To start more anew is cheaper. */

@@ -1,7 +1,7 @@
 import { cont, getRestartableSequences, getRobustList, Registers } from '../../linux/ptrace.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
-import { makeCalls, type RawCall } from './batch.ts'
+import { makeCalls, type RawCall } from './calls/batch.ts'
 import type { ThreadFacts } from './told.ts'
 
 /** Of struct robust_list_head. */

@@ -2,7 +2,7 @@ import { setLastIdIn } from '../../linux/ids.ts'
 import { readKernelFile } from '../../linux/kernel-file.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldNode, HeldThread } from '../hold/held/held-node.ts'
-import { makeCalls } from './batch.ts'
+import { makeCalls } from './calls/batch.ts'
 
 /** Id of the node's newest thread, inside of the node. */
 export const lastThreadId = (node: HeldNode): number =>

@@ -2,8 +2,8 @@ import { withDuplicate } from '../../linux/descriptor.ts'
 import { write } from '../../linux/libc.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
-import { makeCalls, succeed } from './batch.ts'
-import { CannotRewind } from './error.ts'
+import { makeCalls, succeed } from './calls/batch.ts'
+import { CannotRewind } from './calls/error.ts'
 import { type Descriptor, flagsOf } from './open-descriptors.ts'
 
 const [writeOnly, nonBlocking, closeOnExec] = [0o1, 0o4000, 0o2000000]

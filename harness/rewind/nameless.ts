@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { withDuplicate } from '../../linux/descriptor.ts'
-import { CannotRewind } from './error.ts'
+import { CannotRewind } from './calls/error.ts'
 import type { Descriptor } from './open-descriptors.ts'
 
 /** Content of a file without a name, which no disk has: one that was removed while open, or a memfd. */

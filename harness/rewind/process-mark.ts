@@ -4,10 +4,10 @@ import type { Segment } from '../../proxy/packets/packet.ts'
 import { markProvided } from '../hold/files/provided-files.ts'
 import type { HeldProcess, HeldThread } from '../hold/held/held-node.ts'
 import { markTimers, rewindTimers, type TimersMark } from '../hold/kernel-timers.ts'
-import { makeCalls } from './batch.ts'
+import { makeCalls } from './calls/batch.ts'
+import { CannotRewind } from './calls/error.ts'
 import type { Facing } from './connection.ts'
 import { DescriptorMarks } from './descriptor-marks.ts'
-import { CannotRewind } from './error.ts'
 import {
   type AskedProcess,
   askProcess,
@@ -19,7 +19,7 @@ import {
 } from './inventory.ts'
 import type { KeptThreads, Legacy } from './kept-thread.ts'
 import { type Adopt, KnownThread } from './made-thread.ts'
-import { breakCall, breakCallTo, type MarkedMemory, type MemoryMark } from './memory-mark.ts'
+import { breakCall, breakCallTo, type MarkedMemory, type MemoryMark } from './memory/memory-mark.ts'
 import { SignalMarks } from './signal-marks.ts'
 import { registersBeforeWait, ThreadMark } from './thread-mark.ts'
 import { WorkingDirectory } from './working-directory.ts'

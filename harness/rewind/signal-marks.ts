@@ -1,7 +1,7 @@
 import { signalsIn } from '../../linux/signals.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
-import type { RawCall } from './batch.ts'
-import { CannotRewind } from './error.ts'
+import type { RawCall } from './calls/batch.ts'
+import { CannotRewind } from './calls/error.ts'
 
 /** struct sigaction, as the kernel stores it. Zeros are the default. */
 const actionLength = 32

@@ -1,6 +1,6 @@
 import { getsockopt, libc, requireSuccess, setsockopt, untilDone } from '../../linux/libc.ts'
 import { getBytes, getNumber, SOL_SOCKET, type SocketOption, socketType } from '../../linux/socket-option.ts'
-import { CannotRewind } from './error.ts'
+import { CannotRewind } from './calls/error.ts'
 import { unreadIn } from './queued-bytes.ts'
 
 const IPPROTO_TCP = 6

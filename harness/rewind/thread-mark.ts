@@ -9,7 +9,7 @@ import {
 import type { HeldThread } from '../hold/held/held-node.ts'
 import { interruptedResults } from '../hold/held/interrupted.ts'
 import type { RandomnessMark } from '../hold/held/randomness.ts'
-import { CannotRewind } from './error.ts'
+import { CannotRewind } from './calls/error.ts'
 import { type Legacy, legacyOf } from './kept-thread.ts'
 import type { Adopt, KnownThread } from './made-thread.ts'
 import { knownOf, type ThreadFacts, tellAgain, toldBy } from './told.ts'

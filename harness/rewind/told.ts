@@ -1,6 +1,6 @@
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
-import { makeCalls, succeed } from './batch.ts'
+import { makeCalls, succeed } from './calls/batch.ts'
 
 /** What a thread has told the kernel about itself. The kernel shows it to the thread alone. */
 export interface ThreadFacts {

@@ -2,8 +2,8 @@ import { closeSync, fstatSync, readlinkSync, statSync } from 'node:fs'
 import { openFor, pathOnly } from '../../linux/inside.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
-import { succeed } from './batch.ts'
-import { CannotRewind } from './error.ts'
+import { succeed } from './calls/batch.ts'
+import { CannotRewind } from './calls/error.ts'
 
 /** A process's working directory. The process may change it, and the directory may be removed and created again. */
 export class WorkingDirectory {

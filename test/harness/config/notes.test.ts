@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { addNotes, countUpTo, notRewound, sayNotes, uncounted } from '../../../harness/config/notes.ts'
-import { CannotRewind } from '../../../harness/rewind/error.ts'
+import { CannotRewind } from '../../../harness/rewind/calls/error.ts'
 
 const held = 'n1: broadcast is not carried'
 const started = notRewound('n1', 'it has semaphores')

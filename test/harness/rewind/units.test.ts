@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { changesBetween, inside, piecesInside, piecesWithout, unite, without } from '../../../harness/rewind/pages.ts'
-import { differences, type MemoryDifference, type Region } from '../../../harness/rewind/regions.ts'
+import {
+  changesBetween,
+  inside,
+  piecesInside,
+  piecesWithout,
+  unite,
+  without,
+} from '../../../harness/rewind/memory/pages.ts'
+import { differences, type MemoryDifference, type Region } from '../../../harness/rewind/memory/regions.ts'
 import type { AddressRange } from '../../../linux/memory.ts'
 
 /** Disjoint ranges in order, each with a value; the border between two is a random one. */

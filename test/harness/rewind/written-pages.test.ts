@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { WrittenPages } from '../../../harness/rewind/written-pages.ts'
+import { WrittenPages } from '../../../harness/rewind/memory/written-pages.ts'
 import { ProcessMemory } from '../../../linux/memory.ts'
 import { clusterOf, stdoutOf } from '../system.ts'
 

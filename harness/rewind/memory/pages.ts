@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import type { AddressRange, Piece } from '../../linux/memory.ts'
-import { pageSize } from '../hold/clock/clock-page.ts'
+import type { AddressRange, Piece } from '../../../linux/memory.ts'
+import { pageSize } from '../../hold/clock/clock-page.ts'
 
 /** Bits of an entry of /proc/P/pagemap (admin-guide/mm/pagemap), of its upper half. */
 const present = 0x8000_0000

@@ -1,4 +1,4 @@
-import { readKernelFile } from '../../linux/kernel-file.ts'
+import { readKernelFile } from '../../../linux/kernel-file.ts'
 
 /** A range of addresses with one mapping. */
 export interface Region {

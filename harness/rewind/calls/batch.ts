@@ -1,8 +1,8 @@
-import { allSignals, Registers, setSignalMask } from '../../linux/ptrace.ts'
-import { syscallNumber } from '../../linux/syscall-number.ts'
-import { batchAddress, batchEntrySize, batchTable, batchTableLength } from '../hold/clock/clock-page.ts'
-import type { HeldThread } from '../hold/held/held-node.ts'
-import { runToTrap } from '../hold/start/inject.ts'
+import { allSignals, Registers, setSignalMask } from '../../../linux/ptrace.ts'
+import { syscallNumber } from '../../../linux/syscall-number.ts'
+import { batchAddress, batchEntrySize, batchTable, batchTableLength } from '../../hold/clock/clock-page.ts'
+import type { HeldThread } from '../../hold/held/held-node.ts'
+import { runToTrap } from '../../hold/start/inject.ts'
 import { CannotRewind } from './error.ts'
 
 /** A system call: its number and arguments. Bytes are passed by address, and contain what the call wrote there. */

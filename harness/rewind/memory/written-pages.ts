@@ -1,11 +1,11 @@
 import { closeSync, openSync } from 'node:fs'
 import koffi from 'koffi'
-import { duplicate } from '../../linux/descriptor.ts'
-import { close, ioctl, requireSuccess } from '../../linux/libc.ts'
-import type { AddressRange } from '../../linux/memory.ts'
-import { syscallNumber } from '../../linux/syscall-number.ts'
-import type { HeldThread } from '../hold/held/held-node.ts'
-import { makeCalls } from './batch.ts'
+import { duplicate } from '../../../linux/descriptor.ts'
+import { close, ioctl, requireSuccess } from '../../../linux/libc.ts'
+import type { AddressRange } from '../../../linux/memory.ts'
+import { syscallNumber } from '../../../linux/syscall-number.ts'
+import type { HeldThread } from '../../hold/held/held-node.ts'
+import { makeCalls } from '../calls/batch.ts'
 import { inside, unite, without } from './pages.ts'
 
 const closeOnExec = 0o2000000
