@@ -81,6 +81,7 @@ module.exports = {
       ['verify/'],
       ['debug/'],
       ['mcp/', 'serve/'],
+      ['printed/'],
       ['[a-z-]+\\.ts$'],
     ]),
     border('linux', []),

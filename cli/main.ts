@@ -83,7 +83,7 @@ const unwrittenOf = async (write: () => Promise<void>): Promise<string[]> => {
 
 /** The schema of a command's output, or of all commands' outputs. */
 const describeSchema = async (command: string): Promise<string> => {
-  const { printedSchemas } = await import('./printed.ts')
+  const { printedSchemas } = await import('./printed/printed.ts')
   const schemas = printedSchemas()
   const asked = command === '' ? schemas : schemas[command]
   if (asked === undefined)

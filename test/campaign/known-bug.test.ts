@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { printed } from '../../cli/printed.ts'
+import { printed } from '../../cli/printed/printed.ts'
 import { copyOfFixtures, start } from '../cli/lastnail.ts'
 
 /** A link may lead to a directory that is gone. */

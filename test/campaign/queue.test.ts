@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { announce, report, reports, sweep, withdraw } from '../../campaign/queue/campaigns.ts'
-import { printed } from '../../cli/printed.ts'
+import { printed } from '../../cli/printed/printed.ts'
 import { copyOfFixtures, lastnail, start } from '../cli/lastnail.ts'
 import { RealRedis } from './redis.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { printed } from '../../cli/printed.ts'
+import { printed } from '../../cli/printed/printed.ts'
 import { here, lastnail } from '../cli/lastnail.ts'
 import { configuration, plain, right, Service, stepsToLoss, withName, wrong } from './service.ts'
 

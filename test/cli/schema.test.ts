@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { printed } from '../../cli/printed.ts'
+import { printed } from '../../cli/printed/printed.ts'
 import { copyOfFixtures, here as lastnail } from './lastnail.ts'
 
 let directory: string

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { aboutCallsLeft, deeperThan } from '../../../cli/check/notes.ts'
-import { printed } from '../../../cli/printed.ts'
+import { printed } from '../../../cli/printed/printed.ts'
 import { copyOfFixtures, lastnail, start } from '../lastnail.ts'
 
 const config = (parts: string) => `
