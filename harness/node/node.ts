@@ -44,8 +44,6 @@ export class Node {
   #seed = 0
   /** Number of earlier lives in this execution. */
   #livesBefore = 0
-  /** Whether its next life is the first in this execution. */
-  #isFirst = true
   /** What its clock shows when it is created, in seconds since 1970. */
   readonly #clocksStart: number
   #clock: VirtualClock
@@ -249,7 +247,6 @@ export class Node {
     this.#disk = undefined
     this.#seed = seed
     this.#livesBefore = 0
-    this.#isFirst = true
     this.#clock = new VirtualClock(this.#clocksStart)
     this.#randomness = new Randomness(`${seed} ${this.name}`)
   }
@@ -328,7 +325,6 @@ export class Node {
    */
   kill(peersSee: 'reset' | 'nothing', leaves?: PowerOutcome): void {
     if (this.#life === undefined) return
-    this.#isFirst = false
     this.#livesBefore += 1
     this.#clock = this.#clock.copy()
     this.#randomness = this.#randomness.copy()
@@ -355,7 +351,6 @@ export class Node {
     return {
       seed: this.#seed,
       lives: this.#livesBefore,
-      isFirst: this.#isFirst,
       clock: this.#clock.copy(),
       randomness: this.#randomness.mark(),
       disk: this.#disk?.copy(join(directory, 'disk')),
@@ -372,7 +367,6 @@ export class Node {
   restore(saved: SavedNode, criu: Criu, network: Network): void {
     this.renew(saved.seed)
     this.#livesBefore = saved.lives
-    this.#isFirst = saved.isFirst
     this.#disk = saved.disk?.copy(this.#newDirectory())
     this.#clock = saved.clock.copy()
     this.#randomness = Randomness.from(saved.randomness)
@@ -398,7 +392,7 @@ export class Node {
       return standing
     }
     const has = this.#life ? this.#markLife(this.#life) : this.#markDown()
-    return { seed: this.#seed, lives: this.#livesBefore, isFirst: this.#isFirst, has }
+    return { seed: this.#seed, lives: this.#livesBefore, has }
   }
 
   #markLife(life: Life): MarkedLife {
@@ -445,7 +439,7 @@ export class Node {
    * @throws CannotRewind; it is down then, and must be renewed
    */
   goBack(marked: MarkedNode, network: Network): void {
-    const { seed, lives, isFirst, has } = marked
+    const { seed, lives, has } = marked
     const hasStayed = this.#standsAt(marked)
     this.#standing = undefined
     this.#pausedAt = undefined
@@ -454,7 +448,6 @@ export class Node {
     if (has.life) this.#goBackToLife(has, hasStayed)
     this.renew(seed)
     this.#livesBefore = lives
-    this.#isFirst = isFirst
     this.#network = network
     if (has.life) this.#continue(has.life, network)
     else this.#stayDown(has)
@@ -591,7 +584,7 @@ export class Node {
     held.mayStrike = this.#mayStrike
     const life = new Life(this.#runner, held, this.#runtime.place(), disk)
     held.packets = () => life.uplink.packets
-    this.#lives.add(life, beginning, this.#isFirst)
+    this.#lives.add(life, beginning, this.#livesBefore === 0)
     return life
   }
 

@@ -9,7 +9,6 @@ import type { SavedLife } from './saved-life.ts'
 export interface SavedNode {
   readonly seed: number
   readonly lives: number
-  readonly isFirst: boolean
   /** A copy. */
   readonly clock: VirtualClock
   readonly randomness: RandomnessMark
@@ -22,7 +21,6 @@ export interface SavedNode {
 export interface MarkedNode {
   readonly seed: number
   readonly lives: number
-  readonly isFirst: boolean
   /** What it has while it is up, and while it is down. */
   readonly has: MarkedLife | MarkedDown
 }
