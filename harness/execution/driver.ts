@@ -175,7 +175,7 @@ export class Driver {
   /** Whether nodes wait for each other in the start of a variant. Starts them, unless none of them says when it is ready. */
   async startTogether(variant: number): Promise<boolean> {
     const { timing, nodes } = this.#stage
-    if (timing !== undefined || nodes.every(({ saysReady }) => !saysReady)) return false
+    if (timing !== undefined || nodes.every(({ readiness }) => !readiness.isSaid)) return false
     await this.reset(variant)
     return this.#stage.execution.started.length > 0 && !this.#stage.execution.isOver
   }

@@ -59,10 +59,12 @@ export const notReady = (node: Node, awaited: readonly string[]): Finding =>
 export const describeNotReady = (node: Node, awaited: readonly string[]): string => {
   const does = awaited.length === 0 ? 'is idle' : `waits for ${awaited.join(' and ')}`
   if (node.exits === 'completes') return `${does} and has not ended`
-  const closed = node.closedPorts()
+  const closed = node.readiness.closedPorts()
   if (closed.length === 0)
-    return node.healthCheck ? `${does}, and "${node.healthCheck.join(' ')}" fails in it` : 'has not come to rest'
-  const open = node.openPorts()
+    return node.readiness.healthCheck
+      ? `${does}, and "${node.readiness.healthCheck.join(' ')}" fails in it`
+      : 'has not come to rest'
+  const open = node.readiness.openPorts()
   const instead = open.length === 0 ? 'it listens on no TCP port' : `it listens on ${open.join(', ')}`
   return `${does} and has not opened port ${closed.join(', ')}: ${instead}`
 }

@@ -76,7 +76,7 @@ export class PromptStart {
   async #runAlone(node: Node): Promise<Finding[]> {
     let findings = begin(this.#stage, node)
     while (findings.length === 0 && !node.isResumed && node.isAlive) {
-      if (!node.isUnready && (await this.#isHealthy(node))) return keepStart(this.#stage, node)
+      if (!node.readiness.isAwaited && (await this.#isHealthy(node))) return keepStart(this.#stage, node)
       this.#noteSent()
       if (this.#isInTouch(node) || !awaitsTime(node)) {
         this.#waiting.set(node, { isTouched: false })
@@ -95,7 +95,7 @@ export class PromptStart {
     if (messages.some(({ from }) => from === name)) return true
     const toIt = messages.filter(({ to }) => to === name)
     if (toIt.length === 0) return false
-    const open = node.openPorts()
+    const open = node.readiness.openPorts()
     return toIt.some(({ kind, port }) => kind !== 'open' || open.includes(port))
   }
 
@@ -179,7 +179,7 @@ export class PromptStart {
     }
     if (waiting === undefined) return []
     waiting.isTouched = true
-    if (!node.isAlive || (node.healthCheck === undefined && !node.isUnready)) this.#end(node)
+    if (!node.isAlive || (node.readiness.healthCheck === undefined && !node.readiness.isAwaited)) this.#end(node)
     return []
   }
 
@@ -192,7 +192,7 @@ export class PromptStart {
   /** Whether a node that waited passes its health check. */
   async #anyIsHealthy(): Promise<boolean> {
     for (const [node, waiting] of this.#waiting) {
-      if (!waiting.isTouched || node.isUnready) continue
+      if (!waiting.isTouched || node.readiness.isAwaited) continue
       waiting.isTouched = false
       if (!(await this.#isHealthy(node))) continue
       this.#end(node)
@@ -202,10 +202,10 @@ export class PromptStart {
   }
 
   async #isHealthy(node: Node): Promise<boolean> {
-    if (node.healthCheck === undefined) return true
+    if (node.readiness.healthCheck === undefined) return true
     const before = new Set(labelsOf(this.#network.messages.all()))
     const { clients } = this.#stage.execution
-    const result = await clients.run(node, node.healthCheck, () => this.#settleInCheck(node, before))
+    const result = await clients.run(node, node.readiness.healthCheck, () => this.#settleInCheck(node, before))
     return result?.exitCode === 0
   }
 

@@ -17,14 +17,14 @@ export const seeWhoIsReady = async (stage: Stage, touched: readonly Node[]): Pro
 /** A node that has ended keeps nobody waiting. */
 const isReady = async (stage: Stage, node: Node, findings: Finding[]): Promise<boolean> => {
   if (!node.isAlive) return true
-  if (node.isUnready) return false
-  if (node.healthCheck === undefined) return true
+  if (node.readiness.isAwaited) return false
+  if (node.readiness.healthCheck === undefined) return true
   const settle = () => {
     const found = stage.settleAlive([node])
     findings.push(...found)
     return found
   }
-  const result = await stage.execution.clients.run(node, node.healthCheck, settle)
+  const result = await stage.execution.clients.run(node, node.readiness.healthCheck, settle)
   if (result !== undefined) return result.exitCode === 0
   // Messages arrive only later, and no check waits so long.
   stage.notes.add(`${node.name}: its health check waits for other nodes, so it counts as ready once its ports are open`)

@@ -7,18 +7,19 @@ import { makeOrphans, orphansOf } from '../checkpoint/orphans.ts'
 import type { NodeOutput, ResolvedNode } from '../config/config.ts'
 import { Disk } from '../files/disk.ts'
 import { losePower } from '../files/power-loss.ts'
-import { type Nanoseconds, VirtualClock } from '../hold/clock/virtual-clock.ts'
+import type { Nanoseconds, VirtualClock } from '../hold/clock/virtual-clock.ts'
 import { HeldNode } from '../hold/held/held-node.ts'
-import { Randomness } from '../hold/held/randomness.ts'
 import type { StepFaultKind, StepFaults } from '../hold/held/step-faults.ts'
 import { CannotRewind } from '../rewind/calls/error.ts'
 import type { Facing } from '../rewind/connection.ts'
 import type { Runner } from '../runner/runner.ts'
 import { type PowerOutcome, powerOutcomeOf } from '../unsynced/outcomes.ts'
 import { type DiskModel, Unsynced } from '../unsynced/unsynced.ts'
+import { Inheritance } from './inheritance.ts'
 import { Life } from './life.ts'
 import { ParkedLives } from './parked-lives.ts'
-import { askingPorts, listeningPorts } from './ports.ts'
+import { askingPorts } from './ports.ts'
+import { Readiness } from './readiness.ts'
 import type { NodePlan, Runtime } from './runtime.ts'
 import { restoreLife, saveLife } from './saved-life.ts'
 import type { MarkedDown, MarkedLife, MarkedNode, SavedNode } from './states.ts'
@@ -27,27 +28,17 @@ import type { MarkedDown, MarkedLife, MarkedNode, SavedNode } from './states.ts'
 export class Node {
   readonly name: string
   readonly address: string
+  readonly readiness: Readiness
   readonly #definition: ResolvedNode
   readonly #runtime: Runtime
   readonly #runner: Runner
-  readonly #directory: string
+  readonly #inheritance: Inheritance
   readonly #lives = new ParkedLives()
-  /** Number of disks made so far. Each life has its own. */
-  #directories = 0
   #life: Life | undefined
   #isResumed = false
   #network: Network | undefined
   /** What was in flight from an earlier life when this one began. */
   #sentBefore: ReadonlySet<unknown> = new Set()
-  /** While it is down: the disk of its next life; undefined for an empty one. */
-  #disk: Disk | undefined
-  #seed = 0
-  /** Number of earlier lives in this execution. */
-  #livesBefore = 0
-  /** What its clock shows when it is created, in seconds since 1970. */
-  readonly #clocksStart: number
-  #clock: VirtualClock
-  #randomness = new Randomness('')
   /** The last mark whose state it had, and the activity of its life by then. */
   #standing: { readonly marked: MarkedNode; readonly activity: string } | undefined
   /** The clocks of all nodes when it was paused; undefined while it is not. */
@@ -80,15 +71,14 @@ export class Node {
     this.name = definition.name
     this.address = address
     this.#definition = definition
-    this.#directory = directory
     this.#runtime = runtime
     this.#runner = runner
     this.#isRewound = isRewound
     this.#isPaced = isPaced
-    this.#clocksStart = clocksStart
     this.#diskModel = diskModel
     this.#mayStrike = definition.image === undefined ? mayStrike : new Set()
-    this.#clock = new VirtualClock(clocksStart)
+    this.readiness = new Readiness(definition, () => this.#life)
+    this.#inheritance = new Inheritance(definition.name, clocksStart, directory)
   }
 
   /** Its processes, while it is up or after it ended by itself. */
@@ -153,7 +143,7 @@ export class Node {
   }
 
   get clock(): VirtualClock {
-    return this.#clock
+    return this.#inheritance.clock
   }
 
   /** How often its program was started rather than rewound. */
@@ -186,22 +176,6 @@ export class Node {
   /** Names of the nodes that must be ready before it is started. */
   get after(): readonly string[] {
     return this.#definition.after
-  }
-
-  /** Whether its start is over only when ports are open, a health check passes, or it has ended. */
-  get saysReady(): boolean {
-    const { listens, healthy, exits } = this.#definition
-    return listens.length > 0 || healthy !== undefined || exits === 'completes'
-  }
-
-  /** Whether its start cannot be over, whatever its health check says. */
-  get isUnready(): boolean {
-    return this.isAlive && (this.exits === 'completes' || this.closedPorts().length > 0)
-  }
-
-  /** The program that tells whether it is healthy. */
-  get healthCheck(): readonly string[] | undefined {
-    return this.#definition.healthy
   }
 
   /** Whether its processes were rewound instead of being started. */
@@ -243,17 +217,12 @@ export class Node {
 
   /** Resets it: an empty disk, clocks and random numbers at their beginning. It must be down. */
   renew(seed: number): void {
-    this.#disk?.remove()
-    this.#disk = undefined
-    this.#seed = seed
-    this.#livesBefore = 0
-    this.#clock = new VirtualClock(this.#clocksStart)
-    this.#randomness = new Randomness(`${seed} ${this.name}`)
+    this.#inheritance.renew(seed)
   }
 
   /** Prepares its next life, as far as that takes time. Await it before `attach`. */
   async prepare(): Promise<void> {
-    const isParked = !this.isAnew && this.#life === undefined && this.#lives.has(this.#beginning())
+    const isParked = !this.isAnew && this.#life === undefined && this.#lives.has(this.#inheritance.beginning)
     if (!isParked) await this.#runtime.prepare()
   }
 
@@ -267,7 +236,7 @@ export class Node {
 
   /** Attaches it to the network: its kernel exists from now on, its process not yet. */
   attach(network: Network): void {
-    const beginning = this.#beginning()
+    const { beginning } = this.#inheritance
     const kept = this.isAnew ? undefined : this.#lives.take(beginning)
     const life = kept ?? this.#begin(beginning)
     network.attachments.attach(this.name, this.address, life.uplink.link)
@@ -276,15 +245,14 @@ export class Node {
     this.#sentBefore = new Set([...network.messages.datagramsOf(this.name), ...requests])
     this.#life = life
     this.#isResumed = kept !== undefined
-    this.#clock = life.held.clock
-    this.#randomness = life.held.randomness
+    this.#inheritance.follow(life.held)
   }
 
   /** Lets its process run; it is not quiescent yet. */
   start(): void {
     const life = this.#life!
     this.#network!.messages.resend(life.datagrams)
-    life.start(this.#random)
+    life.start(this.#inheritance.randomName)
   }
 
   /**
@@ -325,11 +293,10 @@ export class Node {
    */
   kill(peersSee: 'reset' | 'nothing', leaves?: PowerOutcome): void {
     if (this.#life === undefined) return
-    this.#livesBefore += 1
-    this.#clock = this.#clock.copy()
-    this.#randomness = this.#randomness.copy()
-    this.#disk = this.#definition.disk === 'lost' ? undefined : this.#life.disk.copy(this.#newDirectory())
-    if (this.#disk && leaves) losePower(this.#disk, leaves, this.#life.place.lowerOf)
+    const { place, disk } = this.#life
+    const left = this.#definition.disk === 'lost' ? undefined : disk.copy(this.#inheritance.newDirectory())
+    this.#inheritance.leave(left)
+    if (left && leaves) losePower(left, leaves, place.lowerOf)
     this.#end(this.#life, peersSee)
   }
 
@@ -348,12 +315,9 @@ export class Node {
   save(criu: Criu, directory: string): SavedNode {
     if (this.isPaused) throw new CannotCheckpoint(`${this.name} is paused`)
     mkdirSync(directory)
+    const { seed, lives } = this.#inheritance
     return {
-      seed: this.#seed,
-      lives: this.#livesBefore,
-      clock: this.#clock.copy(),
-      randomness: this.#randomness.mark(),
-      disk: this.#disk?.copy(join(directory, 'disk')),
+      ...{ seed, lives, ...this.#inheritance.copy(join(directory, 'disk')) },
       life: this.#life && saveLife(criu, this.#runner, this.#life, this.#facing, join(directory, 'life')),
     }
   }
@@ -365,18 +329,16 @@ export class Node {
    * @throws CannotCheckpoint
    */
   restore(saved: SavedNode, criu: Criu, network: Network): void {
-    this.renew(saved.seed)
-    this.#livesBefore = saved.lives
-    this.#disk = saved.disk?.copy(this.#newDirectory())
-    this.#clock = saved.clock.copy()
-    this.#randomness = Randomness.from(saved.randomness)
+    const inheritance = this.#inheritance
+    inheritance.renew(saved.seed, saved.lives)
+    inheritance.restore(saved)
     if (saved.life === undefined) return
     const place = this.#runner.aside(() => this.#runtime.place())
-    this.#life = restoreLife(criu, this.#runner, this.name, saved.life, place, this.#newDirectory(), this.#random)
+    const [directory, random] = [inheritance.newDirectory(), inheritance.randomName]
+    this.#life = restoreLife(criu, this.#runner, this.name, saved.life, place, directory, random)
     network.attachments.attach(this.name, this.address, place.uplink.link)
     this.#network = network
-    this.#clock = this.#life.held.clock
-    this.#randomness = this.#life.held.randomness
+    this.#inheritance.follow(this.#life.held)
   }
 
   /**
@@ -391,8 +353,8 @@ export class Node {
       standing.has.life.share(standing.has.mark)
       return standing
     }
-    const has = this.#life ? this.#markLife(this.#life) : this.#markDown()
-    return { seed: this.#seed, lives: this.#livesBefore, has }
+    const { seed, lives } = this.#inheritance
+    return { seed, lives, has: this.#life ? this.#markLife(this.#life) : this.#markDown() }
   }
 
   #markLife(life: Life): MarkedLife {
@@ -405,8 +367,7 @@ export class Node {
   }
 
   #markDown(): MarkedDown {
-    const disk = this.#disk?.copy(this.#newDirectory())
-    return { life: undefined, disk, clock: this.#clock.copy(), randomness: this.#randomness.mark() }
+    return { life: undefined, ...this.#inheritance.copy(this.#inheritance.newDirectory()) }
   }
 
   /** Call it when everything is quiescent in the state of this mark: the node stays there until something happens in it. */
@@ -446,11 +407,10 @@ export class Node {
     if (this.#life !== undefined && has.life === this.#life) this.#network!.attachments.release(this.name, 'nothing')
     else if (this.#life) this.#end(this.#life, 'nothing')
     if (has.life) this.#goBackToLife(has, hasStayed)
-    this.renew(seed)
-    this.#livesBefore = lives
+    this.#inheritance.renew(seed, lives)
     this.#network = network
     if (has.life) this.#continue(has.life, network)
-    else this.#stayDown(has)
+    else this.#inheritance.restore(has)
   }
 
   #goBackToLife(has: MarkedLife, hasStayed: boolean): void {
@@ -465,14 +425,7 @@ export class Node {
     network.attachments.attach(this.name, this.address, life.uplink.link)
     this.#life = life
     this.#isResumed = true
-    this.#clock = life.held.clock
-    this.#randomness = life.held.randomness
-  }
-
-  #stayDown({ disk, clock, randomness }: MarkedDown): void {
-    this.#disk = disk?.copy(this.#newDirectory())
-    this.#clock = clock.copy()
-    this.#randomness = Randomness.from(randomness)
+    this.#inheritance.follow(life.held)
   }
 
   /** Frees what is held for a mark. */
@@ -533,68 +486,34 @@ export class Node {
 
   /** Moves its clock to this elapsed time, if that is later. No timer fires by this. */
   moveClockTo(elapsed: Nanoseconds): void {
-    if (elapsed <= this.#clock.elapsed) return
+    if (elapsed <= this.clock.elapsed) return
     if (this.#life) this.#life.held.moveClock(elapsed)
-    else this.#clock.elapsed = elapsed
+    else this.clock.elapsed = elapsed
   }
 
   /** Lets its wall clock jump, forwards or back. */
   jumpClock(by: Nanoseconds): void {
     if (this.#life) this.#life.held.jumpClock(by)
-    else this.#clock.jumped += by
+    else this.clock.jumped += by
     this.#standing = undefined
   }
 
-  /** TCP ports that must be open at the end of its start but are not. */
-  closedPorts(): number[] {
-    const open = this.openPorts()
-    return this.#definition.listens.filter(port => !open.includes(port))
-  }
-
-  /** TCP ports on which it listens, in ascending order. */
-  openPorts(): number[] {
-    const pid = this.#life?.held.pid
-    return pid ? listeningPorts(pid) : []
-  }
-
-  /** Names the random bytes that this life reads from files. Each life in an execution has others. */
-  get #random(): string {
-    return `${this.#seed} ${this.name} ${this.#livesBefore}`
-  }
-
-  /** Everything on which a start depends. */
-  #beginning(): string {
-    const { drawn, forks } = this.#randomness.mark()
-    return [
-      this.#seed,
-      this.#livesBefore,
-      this.#clock.elapsed,
-      this.#clock.jumped,
-      drawn,
-      forks,
-      this.#disk?.hash(this.#clock.periods) ?? '',
-    ].join(' ')
-  }
-
   #begin(beginning: string): Life {
-    const disk = this.#disk ?? new Disk(this.#newDirectory(), this.#runtime.writable, this.#newUnsynced())
-    this.#disk = undefined
-    const held = new HeldNode(this.name, this.#clock.copy(), this.#randomness.copy())
+    const { lives, clock, randomness } = this.#inheritance
+    const disk = this.#inheritance.takeDisk() ?? this.#newDisk()
+    const held = new HeldNode(this.name, clock.copy(), randomness.copy())
     held.isPaced = this.#isPaced
     held.mayStrike = this.#mayStrike
     const life = new Life(this.#runner, held, this.#runtime.place(), disk)
     held.packets = () => life.uplink.packets
-    this.#lives.add(life, beginning, this.#livesBefore === 0)
+    this.#lives.add(life, beginning, lives === 0)
     return life
   }
 
-  /** What a container writes is not seen. */
-  #newUnsynced(): Unsynced | undefined {
-    return this.#diskModel && this.#mayStrike.has('power') ? new Unsynced(this.#diskModel) : undefined
-  }
-
-  #newDirectory(): string {
-    return join(this.#directory, `disk${this.#directories++}`)
+  #newDisk(): Disk {
+    // What a container writes is not seen.
+    const unsynced = this.#diskModel && this.#mayStrike.has('power') ? new Unsynced(this.#diskModel) : undefined
+    return new Disk(this.#inheritance.newDirectory(), this.#runtime.writable, unsynced)
   }
 }
 

@@ -1,19 +1,12 @@
 import type { Side } from '../../proxy/tcp.ts'
-import type { Disk } from '../files/disk.ts'
-import type { VirtualClock } from '../hold/clock/virtual-clock.ts'
-import type { RandomnessMark } from '../hold/held/randomness.ts'
+import type { Inherited } from './inheritance.ts'
 import type { Life, LifeMark } from './life.ts'
 import type { SavedLife } from './saved-life.ts'
 
 /** A node as it was at one instant. */
-export interface SavedNode {
+export interface SavedNode extends Inherited {
   readonly seed: number
   readonly lives: number
-  /** A copy. */
-  readonly clock: VirtualClock
-  readonly randomness: RandomnessMark
-  /** While it is down: the disk of its next life. */
-  readonly disk: Disk | undefined
   readonly life: SavedLife | undefined
 }
 
@@ -32,11 +25,6 @@ export interface MarkedLife {
   readonly orphans: readonly Side[]
 }
 
-export interface MarkedDown {
+export interface MarkedDown extends Inherited {
   readonly life: undefined
-  /** A copy of the disk of its next life; undefined for an empty one. */
-  readonly disk: Disk | undefined
-  /** A copy. */
-  readonly clock: VirtualClock
-  readonly randomness: RandomnessMark
 }
