@@ -47,7 +47,7 @@ export class ContainerRuntime implements Runtime {
     const container = this.#waiting!
     this.#waiting = undefined
     const { pid, stdout, stderr } = container
-    const uplink = new Uplink(this.#plan.address, NetworkNamespace.of(pid, this.#plan.isPaced ? 'paced' : 'held'))
+    const uplink = new Uplink(this.#plan.address, NetworkNamespace.of(pid, this.#plan.network))
     let lowers = new Map<string, number>()
     return {
       uplink,

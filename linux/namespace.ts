@@ -75,8 +75,18 @@ const paced: Readonly<Record<string, string>> = {
   'ipv4/tcp_wmem': `4096 ${pacedSendBuffer} ${pacedSendBuffer}`,
 }
 
-const settingsOf = { held, paced, native }
-type Kind = keyof typeof settingsOf
+/**
+ * The same where a connection holds little, so that a slow reader makes its writer wait. The kernel takes no less than some 4 KiB to
+ * send. What it keeps for a reader is what its window allows, half of this.
+ */
+const narrow: Readonly<Record<string, string>> = {
+  ...held,
+  'ipv4/tcp_wmem': '4096 4096 4096',
+  'ipv4/tcp_rmem': '4096 16384 16384',
+}
+
+const settingsOf = { held, paced, narrow, native }
+export type NetworkKind = keyof typeof settingsOf
 
 /**
  * Gives a namespace made from here a connection table of its own, and a small one: listing its listeners then takes
@@ -101,12 +111,12 @@ export class NetworkNamespace {
 
   /**
    * Makes a namespace, which takes about 2 ms. In a `held` one, TCP waits for peers that answer only when a choice says
-   * so; in a `paced` one, until it is due. The caller's user namespace must own its network namespace, as it does for root, and for anybody after `unshare
+   * so; in a `paced` one, until it is due; in a `narrow` one, besides, for readers. The caller's user namespace must own its network namespace, as it does for root, and for anybody after `unshare
    * --user --map-root-user --net`.
    *
    * @throws SystemError `unshare: EPERM (operation not permitted)`
    */
-  static create(kind: Kind = 'held'): NetworkNamespace {
+  static create(kind: NetworkKind = 'held'): NetworkNamespace {
     NetworkNamespace.#parent ??= NetworkNamespace.#make(inherited)
     return NetworkNamespace.#parent.run(() => NetworkNamespace.#make(settingsOf[kind]))
   }
@@ -116,7 +126,7 @@ export class NetworkNamespace {
    *
    * @throws SystemError
    */
-  static of(pid: number, kind: Kind = 'held'): NetworkNamespace {
+  static of(pid: number, kind: NetworkKind = 'held'): NetworkNamespace {
     const namespace = new NetworkNamespace(openSync(`/proc/${pid}/ns/net`, 'r'))
     namespace.run(() => configure(settingsOf[kind]))
     return namespace

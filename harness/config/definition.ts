@@ -80,6 +80,11 @@ export interface SystemDefinition<Name extends string = string, State = any> {
    * Unlimited by default, because a network may be arbitrarily slow.
    */
   readonly delay?: Duration | undefined
+  /**
+   * What a TCP connection holds in each direction between the kernels of its two ends, at least `1KB`; `4MB` by default. Given,
+   * these kernels hold little as well, so that a writer waits, or gets EAGAIN, where its reader is slow. Not at the pace `native`.
+   */
+  readonly buffers?: string | undefined
   /** How likely a walk takes a choice of each kind, relative to the other kinds. */
   readonly weights?: Partial<Weights> | undefined
   /** How connections are split into messages and how messages are labelled, for all ports or by the listener's port. */

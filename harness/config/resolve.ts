@@ -103,6 +103,7 @@ const filled = (
   clockSkewMsMax: clockSkewMsMax(definition.clocks.skew),
   clocksStart: definition.clocks.start,
   delayMsMax: definition.delay ?? Number.POSITIVE_INFINITY,
+  bufferBytesMax: definition.buffers ?? Number.POSITIVE_INFINITY,
   weights: definition.weights,
   dissectorOf: dissectorOf(definition.messages),
   messageBytesMax: Number.POSITIVE_INFINITY,

@@ -41,6 +41,8 @@ export interface ResolvedSystem {
   readonly clocksStart: string | undefined
   /** Longest time that a message may be in flight, by the clock of any node. */
   readonly delayMsMax: number
+  /** What a connection holds in each direction between two kernels; Infinity for what a kernel would. */
+  readonly bufferBytesMax: number
   readonly weights: Weights
   readonly dissectorOf: (port: number) => Dissector | undefined
   /** Longer data is split into several messages. */

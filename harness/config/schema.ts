@@ -6,6 +6,7 @@ import { faultKinds } from '../../checker/happening/kinds.ts'
 import { nearest } from '../../checker/system/nearest.ts'
 import type { Property } from '../../checker/system/property.ts'
 import type { Dissector } from '../../proxy/dissector.ts'
+import { windowMax } from '../../proxy/tcp.ts'
 import { manners } from '../../topologies/churn/plan.ts'
 import { parseTime } from '../../topologies/formats/units.ts'
 import { topologyKinds } from '../../topologies/generate/generate.ts'
@@ -110,6 +111,12 @@ const amount = z
   .regex(/^[1-9]\d*[kmg]?b?$/i, { error: amountExpected })
   .transform(bytesOf)
   .optional()
+const buffersExpected = "expected bytes from '1KB' to '4MB', such as '8KB'"
+const bufferBytes = z
+  .string({ error: buffersExpected })
+  .regex(/^[1-9]\d*[kmg]?b?$/i, { error: buffersExpected })
+  .transform(bytesOf)
+  .refine(bytes => bytes >= 1 << 10 && bytes <= windowMax, { error: buffersExpected })
 const limits = fields(
   {
     memory: amount,
@@ -514,6 +521,7 @@ export const systemSchema = fields(
     disk: disk.optional(),
     clocks: clocks.default({ skew: 'independent', start: undefined }),
     delay: duration.optional(),
+    buffers: bufferBytes.optional(),
     weights: weights.prefault({}),
     messages: messages.optional(),
     fingerprint: z

@@ -3,6 +3,7 @@ import type { Finding } from '../../checker/system/system.ts'
 import { parseAddress } from '../../linux/address.ts'
 import type { ConnectionNames } from '../../proxy/end.ts'
 import { Network, type NetworkMark, type Way } from '../../proxy/network.ts'
+import { windowMax } from '../../proxy/tcp.ts'
 import { Clients, type ClientsMark } from '../clients/clients.ts'
 import { noNode, stateOfViews, viewOf } from '../clients/state.ts'
 import { type VisitorListener, Visitors } from '../clients/visitors.ts'
@@ -109,13 +110,12 @@ export class Stage {
   newNetwork(mark?: NetworkMark): Network {
     const { system, timing } = this
     const routers = timing && { routersBetween: routersOf(timing.wiring, this.#names) }
-    const room = timing?.model === 1 && {
-      roomOf: (way: Way, names: ConnectionNames) => this.execution.time!.roomOf(way, names),
-    }
+    const roomOf = (way: Way, names: ConnectionNames) =>
+      Math.min(timing?.model === 1 ? this.execution.time!.roomOf(way, names) : windowMax, system.bufferBytesMax)
     return new Network(
       {
         ...{ dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax },
-        ...{ addressOf: (name: string) => this.#addresses.get(name), ...routers, ...room },
+        ...{ addressOf: (name: string) => this.#addresses.get(name), ...routers, roomOf },
       },
       mark,
     )

@@ -37,13 +37,13 @@ export class LocalRuntime implements Runtime {
   async prepare(): Promise<void> {}
 
   place(): Home {
-    const { definition, directory, address, files, isPaced } = this.#plan
+    const { definition, directory, address, files, network } = this.#plan
     const environment = environmentOf(definition)
     const own = join(directory, `place${this.#places++}`)
     mkdirSync(own, { recursive: true })
     const stdout = new Output(join(own, 'stdout'))
     const stderr = new Output(join(own, 'stderr'))
-    const uplink = this.#uplinks.pop() ?? new Uplink(address, NetworkNamespace.create(isPaced ? 'paced' : 'held'))
+    const uplink = this.#uplinks.pop() ?? new Uplink(address, NetworkNamespace.create(network))
     const mounts = (disk: Disk, random: string): LocalMountPlan => ({
       overlays: disk.layers,
       ...shownTo(files, random, definition.limits),

@@ -14,7 +14,7 @@ import type { NodePlan } from './runtime.ts'
  * @param hasResolver whether their network answers them which hosts there are
  */
 export const plansOf = (
-  { nodes, trustsOutside }: ResolvedSystem,
+  { nodes, trustsOutside, bufferBytesMax }: ResolvedSystem,
   directory: string,
   { isPaced = false, hasResolver = true } = {},
 ): NodePlan[] => {
@@ -30,6 +30,7 @@ export const plansOf = (
     directory: join(directory, definition.name),
     files,
     isPaced,
+    network: bufferBytesMax < Number.POSITIVE_INFINITY ? 'narrow' : isPaced ? 'paced' : 'held',
   }))
 }
 

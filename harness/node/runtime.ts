@@ -1,3 +1,4 @@
+import type { NetworkKind } from '../../linux/namespace.ts'
 import type { ResolvedNode } from '../config/config.ts'
 import type { NodeLimits } from '../config/limits.ts'
 import type { Disk } from '../files/disk.ts'
@@ -55,6 +56,8 @@ export interface NodePlan {
   readonly files: SharedFiles
   /** Whether its own doing takes time (`Timing.model`). */
   readonly isPaced: boolean
+  /** How its kernel treats connections. */
+  readonly network: NetworkKind
 }
 
 /** Runs images: made, and closed, by whoever makes the cluster. */

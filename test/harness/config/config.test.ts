@@ -102,6 +102,7 @@ describe('a right definition', () => {
       divide: 4,
       clockSkewMsMax: Number.POSITIVE_INFINITY,
       delayMsMax: Number.POSITIVE_INFINITY,
+      bufferBytesMax: Number.POSITIVE_INFINITY,
       weights: defaultWeights,
       goals: [],
       fingerprint: 'observed',
