@@ -248,18 +248,18 @@ const encode = (list: readonly Instruction[]): Buffer => {
   return bytes
 }
 
-/** The filter as an array of `struct sock_filter`. */
-export const filterProgram: Buffer = encode(instructions({ writes: false, calls: false, faults: false }))
+const made = new Map<string, Buffer>()
 
-const others = new Map<string, Buffer>()
-
-/** The filter that stops more calls: of nodes whose disk or power may fail, or whose threads may give way. */
+/**
+ * The filter as an array of `struct sock_filter`.
+ *
+ * @param seen the calls that stop besides: of nodes whose disk or power may fail, or whose threads may give way
+ */
 export const filterOf = (seen: Seen): Buffer => {
-  if (!seen.writes && !seen.calls && !seen.faults) return filterProgram
   const key = JSON.stringify(seen)
-  const made = others.get(key) ?? encode(instructions(seen))
-  others.set(key, made)
-  return made
+  const filter = made.get(key) ?? encode(instructions(seen))
+  made.set(key, filter)
+  return filter
 }
 
 /** Whether a call is held, and not only stopped because its thread may give way or it may change the disk. */

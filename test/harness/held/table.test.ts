@@ -1,7 +1,7 @@
 import { constants, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { systemCalls, type Treatment } from '../../../harness/hold/calls/system-calls.ts'
-import { filterProgram } from '../../../harness/hold/filter.ts'
+import { filterOf } from '../../../harness/hold/filter.ts'
 import { treatments } from '../../../harness/hold/filtered.ts'
 import { syscallNumber } from '../../../linux/syscall-number.ts'
 
@@ -75,6 +75,8 @@ const allowed = 0x7fff0000
 const traced = 0x7ff00000
 const failed = 0x00050000
 const trapped = 0x00030000
+
+const filterProgram = filterOf({ writes: false, calls: false, faults: false })
 
 /** What the filter answers, as the kernel would execute it (linux/filter.h), and how many instructions that takes. */
 const run = (number: number, args: readonly number[] = [], arch = x86_64) => {
