@@ -7,18 +7,17 @@ import { readTrace } from '../../../checker/trace/read.ts'
 import { withTimeline } from '../../../cli/debug/timeline.ts'
 import { Cluster } from '../../../harness/cluster.ts'
 import { copyOfFixtures, lastnail, start } from '../lastnail.ts'
+import { recordedIn } from '../recorded.ts'
 
 let directory: string
 let trace: string
 /** Who wrote first, and who did not. */
 let first: string
 let other: string
-beforeAll(async () => {
+beforeAll(() => {
   const copy = copyOfFixtures()
   directory = copy.directory
-  const args = ['adders.config.ts', '--property', 'neverWritten', '--search', 'walk', '--executions', '5', '--json']
-  const { stdout } = await lastnail(directory, 'check', ...args)
-  trace = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)).trace
+  trace = recordedIn(directory, 'never-written')
   first = scheduleOf(readTrace(trace))[0]![0]!
   other = first === 'a' ? 'b' : 'a'
   return copy.remove

@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { copyOfFixtures, lastnail, start } from '../lastnail.ts'
+import { copyOfFixtures, start } from '../lastnail.ts'
+import { recordedIn } from '../recorded.ts'
 
 /**
  * Whatever comes in by HTTP: the service goes on, and can be interrupted. `LASTNAIL_FUZZ=10000` for many more than CI has
@@ -260,10 +261,7 @@ test(`serve goes on after ${requests / 5} odd requests (seed ${seed})`, {
   timeout: 60_000 + 60 * requests,
 }, async () => {
   const directory = files()
-  const args = ['adders.config.ts', '--property', 'neverWritten', '--search', 'walk', '--executions', '5', '--json']
-  const { stdout } = await lastnail(directory, 'check', ...args)
-  const { trace } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
-  const tool = start(directory, ['serve', trace])
+  const tool = start(directory, ['serve', recordedIn(directory, 'never-written')])
   onTestFinished(() => void tool.kill('SIGKILL'))
   const [line] = (await once(createInterface(tool.stdout!), 'line')) as [string]
   const [, port, token] = /:(\d+)\/\?token=(\S+)/.exec(line) as unknown as [string, string, string]

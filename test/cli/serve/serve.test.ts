@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { scheduleOf } from '../../../checker/trace/again.ts'
 import { readTrace } from '../../../checker/trace/read.ts'
 import { hasBrowser, inPage, launch } from '../../report/browser.ts'
-import { copyOfFixtures, lastnail, start } from '../lastnail.ts'
+import { copyOfFixtures, start } from '../lastnail.ts'
+import { recordedIn } from '../recorded.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -20,9 +21,7 @@ beforeAll(async () => {
   const copy = copyOfFixtures()
   const { directory } = copy
   remove = copy.remove
-  const args = ['adders.config.ts', '--property', 'neverWritten', '--search', 'walk', '--executions', '5', '--json']
-  const { stdout } = await lastnail(directory, 'check', ...args)
-  const { trace } = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
+  const trace = recordedIn(directory, 'never-written')
   labels = scheduleOf(readTrace(trace))
   server = start(directory, ['serve', trace])
   for await (const line of createInterface(server.stdout!)) {

@@ -1,34 +1,24 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { decodeRecord, encodeRecord } from '../../../checker/trace/schema.ts'
-import { seal, unseal } from '../../../checker/trace/seal.ts'
 import { here as lastnail } from '../lastnail.ts'
+import { copyOfTrace } from '../recorded.ts'
 
-// The traces were recorded by commit 27c8b8b, of the configurations beside them. Only the path of the configuration,
-// which is absolute, becomes that of a copy; all other bytes are those that the commit wrote.
+// The traces were recorded by commit 27c8b8b, of the configurations beside them.
 
 const directory = mkdtempSync(join(tmpdir(), 'lastnail-older-'))
-cpSync(join(import.meta.dirname, 'older'), directory, { recursive: true })
+const older = join(import.meta.dirname, 'older')
+cpSync(older, directory, { recursive: true })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-const moved = (name: string): string => {
-  const path = join(directory, name)
-  const file = readFileSync(path)
-  const from = file.indexOf('\n') + 1
-  const first = unseal(file, from)
-  if (typeof first === 'string') throw new Error(`the header of ${name} is ${first}`)
-  const record = decodeRecord(first.payload)
-  if (!('header' in record)) throw new Error(`${name} does not begin with a header`)
-  const config = { ...record.header.config, path: join(directory, basename(record.header.config.path)) }
-  const header = seal(encodeRecord({ header: { ...record.header, config } }))
-  writeFileSync(path, Buffer.concat([file.subarray(0, from), header, file.subarray(first.end)]))
-  return name
-}
-
 const replayed = async (name: string) => {
-  const { code, stdout, stderr } = await lastnail(directory, 'replay', moved(name), '--json')
+  const { code, stdout, stderr } = await lastnail(
+    directory,
+    'replay',
+    copyOfTrace(join(older, name), directory),
+    '--json',
+  )
   const { verdict, property, kind, steps } = JSON.parse(stdout)
   return { code, verdict, property, kind, steps, stderr }
 }

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { copyOfFixtures, here as lastnail, start } from '../lastnail.ts'
+import { recordedIn } from '../recorded.ts'
 
 let directory: string
 beforeAll(() => {
@@ -15,25 +16,16 @@ const change = (name: string, from: string, to: string) => {
   writeFileSync(path, readFileSync(path, 'utf8').replace(from, to))
 }
 
-/** The trace of a violation of one property, found with a message lost at most. */
-const found = async (property: string): Promise<string> => {
-  const args = ['check', 'adders.config.ts', '--property', property, '--for', '2m', '--workers', '1', '--json']
-  const { stdout } = await start(directory, args, { env: { DROPS: '1' } })
-  const { verdict, trace } = JSON.parse(String(stdout))
-  expect(verdict).toBe('violated')
-  return trace
-}
-
 test('a trace of one property comes to its violation, though another property was violated before', {
   timeout: 180_000,
 }, async () => {
-  const { code, stdout } = await lastnail(directory, 'replay', await found('noUpdateLost'), '--json')
+  const { code, stdout } = await lastnail(directory, 'replay', recordedIn(directory, 'update-lost'), '--json')
   expect(code).toBe(1)
   expect(JSON.parse(stdout)).toMatchObject({ verdict: 'violated', property: 'noUpdateLost', kind: 'safety' })
 })
 
 test('a liveness property that became one of safety is not looked for any more', { timeout: 180_000 }, async () => {
-  const trace = await found('bothDone')
+  const trace = recordedIn(directory, 'never-done')
   const replay = () => start(directory, ['replay', trace], { env: { DROPS: '1' } })
   expect((await replay()).exitCode).toBe(1)
   change('adders.config.ts', 'bothDone: eventually(isDone)', 'bothDone: always(() => true)')

@@ -3,11 +3,14 @@ import { beforeAll, expect, test } from 'vitest'
 import { readTrace } from '../../../checker/trace/read.ts'
 import { TraceWriter } from '../../../checker/trace/write.ts'
 import { copyOfFixtures, lastnail, start } from '../lastnail.ts'
+import { recordedIn } from '../recorded.ts'
 
 let directory: string
+let trace: string
 beforeAll(() => {
   const copy = copyOfFixtures()
   directory = copy.directory
+  trace = recordedIn(directory, 'never-done')
   return copy.remove
 })
 
@@ -18,15 +21,6 @@ const lastLine = (stdout: unknown) => {
 
 /** Once a message is lost, nobody sends it again. */
 const drops = { env: { DROPS: '1' } }
-let trace: string
-beforeAll(async () => {
-  const args = ['check', 'adders.config.ts', '--property', 'bothDone', '--for', '5m', '--workers', '1', '--json']
-  const { exitCode, stdout } = await start(directory, args, drops)
-  expect(exitCode).toBe(1)
-  const found = lastLine(stdout)
-  expect(found).toMatchObject({ kind: 'liveness', property: 'bothDone', criticalTransition: { case: 'C1' } })
-  trace = found.trace
-}, 120_000)
 
 const replay = async (path: string) => {
   const { exitCode, stdout } = await start(directory, ['replay', path, '--json'], drops)
