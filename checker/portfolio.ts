@@ -53,8 +53,8 @@ export interface SearchesAlone {
 
 /**
  * The order of turns in a round. `best` is the search that pays most so far. It has only one turn a round, because new
- * states are not all that matters. Its turn comes last, because at first nothing is known of any search. It has its own
- * source of random numbers, so that the other searches do the same with it as without it.
+ * states are not all that matters. Its turn comes last, because at first nothing is known of any search. `best` draws
+ * from its own random numbers, so that the other searches do the same with and without it.
  */
 const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
   auto: ['race', 'late', 'bounded', 'race', 'race', 'weighted', 'priority', 'best'],

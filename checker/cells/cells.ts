@@ -130,9 +130,9 @@ export class Cells {
   }
 
   /**
-   * The same for a node alone. It counts as one execution with a step for each input.
+   * Tries a task of a node alone. The tally counts one execution, and a step for each input.
    *
-   * @param isCounted whether it counts at all; otherwise only its time does
+   * @param isCounted false: only its time is counted, not its execution and steps
    */
   async tryRunAlone(task: NodeTask, isCounted = true): Promise<NodeOutcome | Diverged> {
     const { crew, tally, budget, variant, purpose, isPatient } = this.#scope
@@ -220,7 +220,7 @@ class Part<Result> {
   }
 }
 
-/** One execution, as it is counted. */
+/** What one execution adds to the tally. */
 interface Counted {
   readonly purpose: Purpose
   readonly steps: number
@@ -267,7 +267,7 @@ class Crew {
     return isPatient ? this.#patient.add(() => this.#start(work)) : this.#start(work)
   }
 
-  /** Calls `work` with each cell while it performs nothing. Returns whether it changed any of them. */
+  /** Calls `work` with each cell while the cell is idle. Returns whether `work` changed any cell. */
   async betweenTasks(work: (cell: Cell) => Promise<boolean>): Promise<boolean> {
     this.pause()
     try {

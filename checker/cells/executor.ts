@@ -71,11 +71,13 @@ export class Executor<State> {
   delayMs = 0
   /** How far clocks were apart in this execution when a timer fired. */
   skewMs = 0
-  /** The state of this execution that came nearest, of those that were not saved before, if a property says how near a state is. */
+  /**
+   * The state of this execution nearest to a violation, by a property's own measure; states saved earlier do not count.
+   */
   nearest: Nearest | undefined
-  /** The calls that ended in this execution, of those that it began after its start. */
+  /** Results of the clients' calls that began and ended in this execution. */
   calls: CallResult[] = []
-  /** By the step in which a call began: where that was. */
+  /** By the step in which a call began: the call and the situation at its beginning (`callAt`). */
   readonly #begun = new Map<number, string>()
   /** By property: why it could not be decided in this execution. */
   undecided = new Map<string, string>()

@@ -23,8 +23,8 @@ export interface ReplayOptions<State> extends ExecutorOptions<State> {
 }
 
 /**
- * Executes a schedule from the initial state, within no bounds of earlier executions. An `observer` sees each step, so
- * that it can record it.
+ * Executes a schedule from the initial state; bounds of earlier executions do not apply. Each step is passed to
+ * `observer`, for example to record it.
  */
 export const replay = async <State>(
   system: System<State>,

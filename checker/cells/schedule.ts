@@ -108,12 +108,12 @@ export const attemptPromptly = <State>(
     return sooner.flatMap(kind => offered.filter(each => each.kind === kind))[0]
   })
 
-/** For one step of a schedule, at most so many timers fire that it does not have there. */
+/** At most this many timers are fired additionally before one step of a schedule. */
 const moreTimersMax = 10
 
 /**
- * The same where nodes drew other random numbers than in the schedule, so that their timers are due at other times: a timer
- * that must come before a step fires before it. If the schedule has one of that node later, it is that one.
+ * Executes a schedule whose nodes draw other random numbers, so that timers are due at other times: a timer that is due
+ * before a step fires before it. If the schedule has a timer of the same node later, that one is moved here.
  */
 export const attemptShifted = <State>(executor: Executor<State>, labels: readonly string[]): Promise<void> =>
   attemptAfter(executor, labels, moreTimersMax, (offered, wanted, left) => {

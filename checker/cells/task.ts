@@ -58,7 +58,7 @@ export const isOfNode = (task: Task | NodeTask): task is NodeTask => task.start.
 
 /**
  * Why a walk ended: it reached its goal or its length, the chooser took nothing, or a violation, crash or divergence
- * ended the execution. A walk that settled counts as one that reached its length.
+ * ended the execution. A walk that settled ends with `length` too.
  */
 export type WalkEnd = 'goal' | 'length' | 'terminal' | 'over'
 
@@ -127,7 +127,7 @@ export interface Watched {
   readonly enabled: readonly Choice[]
   /** What was known of the state, by name. */
   readonly parts: Readonly<Record<string, string>>
-  /** What the step that led there printed. */
+  /** By node, the output of the step that led to this state. */
   readonly printed: Readonly<Record<string, string>>
 }
 

@@ -3,8 +3,8 @@ import type { Choice } from '../system/system.ts'
 import type { Chooser } from './chooser.ts'
 
 /**
- * In half of the walks, what was written together arrives frame by frame as far as its budget goes, so that others come in
- * between. In the other half it arrives whole, as it mostly does: a long pipeline would else be most of a walk.
+ * In half of the walks, frames that were written together arrive one by one, within the budget, so that other messages
+ * come in between. In the other half they arrive together: otherwise a long pipeline would take most of a walk.
  *
  * @param deliver chooses among messages in flight
  * @returns a chooser among `deliveries` that may take the first frame alone, if that is enabled

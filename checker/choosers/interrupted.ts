@@ -55,18 +55,18 @@ export const interrupted = (random: Random, weights: Weights): Chooser => {
   }
 }
 
-/** What these show is often in the first step. */
+/** These faults often show something in the first step already. */
 const soon: ReadonlySet<ChoiceKind> = new Set(['split', 'preempt', 'disk', 'calls'])
 
-/** Calls that begin at once: threads that give way show most if there is something to give way to. */
+/** Whether several clients' calls begin in one step: only then do threads that give way compete with others. */
 const areClients = ({ joins }: Choice): boolean => joins?.every(({ kind }) => kind === 'client') === true
 
-/** What interrupts which node, after so many of its steps. */
+/** An interruption that the walk waits for: its kind, its node, and after how many steps of the node. */
 interface Wanted {
   readonly kind: ChoiceKind
   readonly node: string
   steps: number
-  /** Whether it comes between two steps, not in the middle of one. */
+  /** Whether the interruption comes between two steps of the node, not within one. */
   readonly isAtRest?: boolean
 }
 

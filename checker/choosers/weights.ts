@@ -43,8 +43,8 @@ const groupOf = ({ kind }: Choice): Group => groups[kind] ?? (isRepair(kind) ? '
  * Weighs choices by kind (MaceMC, section 4.3).
  *
  * Each delivery has its full weight, so that a network with many messages in flight drains; if all deliveries shared
- * one weight, a system that sends five messages for each timer would drown in them. The choices of any other kind share
- * its weight, so that thirty timers do not drown one delivery.
+ * one weight, a system that sends five messages for each timer would drown in them. Choices of any other kind share one
+ * weight: otherwise thirty timers would drown one delivery.
  *
  * In each step, every enabled choice with a weight above zero has a chance. So an endless walk is fair with probability
  * 1.

@@ -1,9 +1,9 @@
 import { type Numbered, numbered } from './numbered.ts'
 
-/** What a system call of a node does in its next step that it may always do, and seldom does: the so many-th one. */
+/** A rare result that POSIX allows, of the n-th system call of its kind in a node's next step. */
 export type CallFault = Numbered<keyof typeof words>
 
-/** How each is said. */
+/** The words for each in a label. */
 const words = {
   /** A read that would wait or reads a file returns one byte. */
   read: 'short read',

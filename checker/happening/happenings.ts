@@ -15,7 +15,7 @@ export type Manner = 'stop' | 'kill' | 'cut' | 'power'
 
 export const manners = ['stop', 'kill', 'cut', 'power'] as const satisfies readonly Manner[]
 
-/** What each says besides its name. */
+/** The fields of each happening, besides its name. */
 export interface Happenings<Pipe = object, LinkChange = AnyLinkChange> {
   /** A node starts, or gets its links back. */
   readonly join: { readonly node: string }
@@ -84,15 +84,15 @@ interface Row<Said> {
   readonly sentence?: (said: Said) => string
   /** The nodes that it names; its `node` if absent. */
   readonly names?: (said: Said) => readonly string[]
-  /** What it says, where that is plain; in the order of a script. */
+  /** Types of its fields, in the order of a script; absent if a script cannot write them. */
   readonly takes?: { readonly [Name in keyof Said]: Value }
   /** Whether a plan of churn may have it, and how its line reads in a script. */
   readonly script?: string
-  /** What `control` calls it, if it concerns one node: what the verb does, and what else it says. */
+  /** Verbs of `control` for a happening of one node: a sentence about the verb, and the fields that it sets. */
   readonly verbs?: Readonly<Record<string, { readonly about: string; readonly says?: Partial<Said> }>>
-  /** Whether a real client does it from outside. Properties of the network do not apply to clients. */
+  /** Whether a real client does this from outside. Loss, delay and partitions do not apply to clients. */
   readonly isVisit?: boolean
-  /** Whether a node's program is started by it. */
+  /** Whether a node's program starts. */
   readonly starts?: boolean | ((said: Said) => boolean)
 }
 
@@ -291,10 +291,10 @@ export const effectOf = (happening: AnyHappening): Effect => resolved(rowOf(happ
 
 export const isVisit = (happening: AnyHappening): boolean => rowOf(happening).isVisit === true
 
-/** Whether it starts a node's program. */
+/** Whether the happening starts a node's program. */
 export const startsNode = (happening: AnyHappening): boolean => resolved(rowOf(happening).starts ?? false, happening)
 
-/** The node that it concerns, if it concerns one. */
+/** The node that the happening is about; undefined if it is about several or none. */
 export const nodeOf = (happening: AnyHappening): string | undefined =>
   'node' in happening ? happening.node : undefined
 
@@ -304,7 +304,7 @@ export const namesIn = (happening: AnyHappening): readonly string[] => {
   return rowOf(happening).names?.(happening) ?? (node === undefined ? [] : [node])
 }
 
-/** What steering does, as a sentence. */
+/** The sentence for an intervention of steering. */
 const describeSteered = (steered: Steered): string => {
   switch (steered.how) {
     case 'lose':

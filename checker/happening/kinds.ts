@@ -5,13 +5,13 @@
 
 /** What a kind of step is to a system. */
 export type Role =
-  /** what any system does by itself */
+  /** every system does this by itself */
   | 'ordinary'
-  /** what any network may do, but does seldom; it has a budget, and is no fault */
+  /** every network may do this, but seldom does; it has a budget, and is no fault */
   | 'deviation'
   /** it takes something away, so it has a budget */
   | 'fault'
-  /** it ends a fault, so it has none */
+  /** it ends a fault, and needs no budget */
   | 'repair'
   /** a plan, a person or the tool itself does it; no search draws it */
   | 'change'

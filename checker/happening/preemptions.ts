@@ -8,17 +8,17 @@ export interface Preemption {
 }
 
 /**
- * A search draws one of so many, which share the calls of a step among them, so any call is before long the one: of few with many
- * calls each, and of more with few, because each preemption changes which calls follow.
+ * A search draws one of these many residue classes of a step's calls, so that each call is reached soon: few classes
+ * with many preemptions each, and more classes with few, because each preemption changes the calls that follow.
  */
 const [often, seldom] = [4, 16] as const
-/** How many single calls stand for each of the latter where one is shrunk. */
+/** When a preemption of a rare class is shrunk, its first calls up to this number are tried one by one. */
 const singleMax = 12
 
 export const preemptionSaid = ({ from, every }: Preemption): string =>
   every === undefined ? `before call ${from}` : `before every ${every}th call, from ${from}`
 
-/** Reads those words; undefined for any others. */
+/** Reads the words of `preemptionSaid`; undefined for any other words. */
 export const preemptionSaidIn = (said: string): Preemption | undefined => {
   const [, every, from, single] = /^before (?:every (\d+)th call, from (\d+)|call (\d+))$/.exec(said) ?? []
   if (single !== undefined) return { from: Number(single) }
@@ -35,12 +35,12 @@ export const preemptionIn = (label: string): (Preemption & { readonly node: stri
   return preemption && { node: node!, ...preemption }
 }
 
-/** All that a search may draw. */
+/** All preemptions that a search may draw. */
 export const drawnPreemptions: readonly Preemption[] = [often, seldom].flatMap(every =>
   Array.from({ length: every }, (_, index) => ({ from: index + 1, every })),
 )
 
-/** Preemptions at fewer calls, each of them one of those of this one. */
+/** Preemptions at a subset of the calls of this one. */
 export const fewerThan = ({ from, every }: Preemption): readonly Preemption[] => {
   if (every === undefined) return []
   const isOften = every < seldom

@@ -3,8 +3,8 @@ import { diskFailureIn } from './disk-failures.ts'
 import { preemptionSaidIn } from './preemptions.ts'
 
 /**
- * What strikes a node at a system call of its next step, in the words of a label after its name. Each reads its own words, and is
- * undefined for any others.
+ * Readers of the faults that strike a node at a system call of its next step: each takes the words after the node's
+ * name in a label, and returns undefined for the words of another fault.
  */
 export const strikeIn = { disk: diskFailureIn, preempt: preemptionSaidIn, calls: callFaultIn } as const
 
@@ -14,7 +14,7 @@ export const strikeKinds = Object.keys(strikeIn) as readonly StrikeKind[]
 
 export const isStrike = (does: string): does is StrikeKind => Object.hasOwn(strikeIn, does)
 
-/** What is expected where those words are others. */
+/** What an error says was expected, if no reader knows the words. */
 export const strikesExpected: Readonly<Record<StrikeKind, string>> = {
   disk: 'what happens to the disk, such as "fails at sync 1", "is full from write 2" or "loses write 1"',
   preempt: 'when threads give way, such as "before call 6" or "before every 4th call, from 2"',

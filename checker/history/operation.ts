@@ -25,16 +25,16 @@ export interface Operation {
 
 export const isOk = ({ outcome }: Operation): boolean => outcome === 'ok'
 
-/** The time after which it cannot have taken effect. */
+/** The time after which the operation cannot take effect any more. */
 export const endOf = ({ returned = Number.POSITIVE_INFINITY }: Operation): number => returned
 
-/** The operation as it was before it returned. */
+/** The operation before it returned: without a result. */
 export const pending = ({ result, returned, returnedAt, ...operation }: Operation): Operation => ({
   ...operation,
   outcome: 'unknown',
 })
 
-/** The operation as if nobody knew whether it took effect. */
+/** The operation as if it were unknown whether it took effect. */
 export const perhaps = (operation: Operation): Operation => ({ ...operation, outcome: 'unknown' })
 
 /** Operations grouped by `nameOf`, in the order in which the names first appear. */

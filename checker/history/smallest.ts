@@ -30,13 +30,16 @@ const shortestBeginning = (history: readonly Operation[], findOrder: FindOrder):
   return upTo(history, returns[none]!)
 }
 
-/** Operations that were invoked by then, with what was known then. */
+/** The history up to a time: operations invoked by then; those that returned later are pending. */
 const upTo = (history: readonly Operation[], time: number): readonly Operation[] =>
   history
     .filter(({ invoked }) => invoked <= time)
     .map(operation => (isOk(operation) && operation.returned! > time ? pending(operation) : operation))
 
-/** Operations that have no order, whichever of the others took effect, and of which none could be made unknown. */
+/**
+ * A minimal set of operations without a valid order, whichever others took effect: if the outcome of any one were
+ * unknown, there would be an order.
+ */
 const contradiction = (history: readonly Operation[], findOrder: FindOrder): readonly Operation[] => {
   let open = new Set<Operation>()
   const tryToOpen = (operations: readonly Operation[]): void => {
@@ -54,8 +57,8 @@ const contradiction = (history: readonly Operation[], findOrder: FindOrder): rea
 }
 
 /**
- * The other operations that are needed so that each single operation of the contradiction could be the wrong one. Each
- * keeps its outcome, or else becomes unknown.
+ * The other operations that are needed to see that any single operation of the contradiction may be the wrong one. The
+ * rest become unknown.
  */
 const explanation = (
   against: readonly Operation[],

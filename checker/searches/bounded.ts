@@ -5,7 +5,7 @@ import { withoutFarTimers } from '../system/far-timers.ts'
 import { identityOf } from '../system/likeness.ts'
 import type { Choice } from '../system/system.ts'
 
-/** What the search did at one depth. */
+/** Counts of the search at one depth. */
 export interface Level {
   readonly depth: number
   /** Schedules of this length that were executed. */
@@ -16,7 +16,7 @@ export interface Level {
   pruned: number
   /** Schedules that were not executed because another order of the same steps was (sleep sets). */
   asleep: number
-  /** Whether every schedule of this length was executed, or left out for one of these reasons. */
+  /** Whether every schedule of this length was executed, pruned or asleep. */
   complete: boolean
 }
 

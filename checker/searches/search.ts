@@ -21,12 +21,12 @@ export const searchNames = {
 export type SearchName = keyof typeof searchNames
 
 /**
- * One strategy to look for violations. It says which execution to do next and learns its outcome. Several executions
- * may be under way at once; outcomes are reported in the order in which they were requested.
+ * A strategy to look for violations: it requests executions and learns their outcomes. Several executions may be under
+ * way at once; outcomes are reported in the order in which they were requested.
  */
 export interface Search {
   readonly name: SearchName
-  /** The next execution; `undefined` if there is none until it learns of those under way. */
+  /** The next execution; `undefined` if the search must first learn the outcomes of those under way. */
   next(): RequestedExecution | NodeExecution | undefined
   /** Learns the outcome of an execution that it requested, or why that could not be done or does not count. */
   learn(execution: RequestedExecution, came: TaskOutcome | Diverged): void

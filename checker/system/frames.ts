@@ -43,7 +43,7 @@ export const stackFramesOf = (error: unknown): CodePosition[] => {
 
 const bundle = join(root, 'dist/bundle/')
 
-/** Where a place in the bundle comes from; any other stays as it is. */
+/** The source position of a position in the bundle; a position elsewhere is returned unchanged. */
 const sourceOf = (path: string, line: number, column: number): CodePosition => {
   const map = path.startsWith(bundle) ? mapOf(path) : undefined
   const source = map?.findEntry(line - 1, column - 1)

@@ -1,22 +1,21 @@
 import { narrowerThan } from './narrowed.ts'
 import type { Choice } from './system.ts'
 
-/** How much harm a fault does, among those that may stand for each other. */
+/** How much harm a fault does, for comparison with faults that may replace it. */
 interface Harm {
   /** Faults of one family on one node, or on the network, are compared. */
   readonly family: string
   readonly degrees: readonly number[]
-  /** Of a cut: the ways that it takes. A smaller one is milder only if it takes no others. */
+  /** Of a cut: the ways that it cuts. A cut is milder than another only if its ways are a subset. */
   readonly ways?: ReadonlySet<string>
 }
 
 /**
- * The choices enabled beside a fault that do less harm in its place, the mildest first. A node that ends and tells its peers is
- * milder than one that is silent, and that is milder than a power failure; of those, one that loses less: nothing, then one
- * operation, the last ones, all of them, and then one that tears the last. One at rest is milder than one in the middle of a
- * step. A preemption at fewer calls is
- * milder, though it is not enabled by its name. A jump of a clock
- * is milder than one by hours. A cut is milder if it takes fewer ways, all of which the other takes as well.
+ * Enabled choices that do less harm than a fault, the mildest first. A crash of which peers are told is milder than a
+ * silent one, and that is milder than a power failure. Power failures are ordered by what they lose: nothing, one
+ * operation, the last ones, all, and last a torn one. A fault at rest is milder than one within a step, a jump of a
+ * clock milder than a jump by hours, a cut milder than one of more ways. A preemption at fewer calls is milder, though
+ * no choice is listed for it.
  */
 export const milderThan = (fault: Choice, enabled: readonly Choice[]): Choice[] => {
   if (fault.kind === 'preempt') return narrowerThan(fault)

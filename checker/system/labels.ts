@@ -31,8 +31,9 @@ export const numbersApart = (text: string): Pick<About, 'subject' | 'numbers'> =
 }
 
 /**
- * The parts of a label: `n1→n2 #3 vote term=4`, `drop n1→n2 #3 vote term=4`, `divide n1→n2 #3 SET x | GET x`, `split n1→n2 #3 SET x at 1`, `reset n1→n2 connection 1 :80`, `n1 timer
- * +250ms`, `overlap n1→n2 #3 vote & n2 timer +250ms`, `overlap client a & client b`. Any other label begins with its kind.
+ * The parts of a label: `n1→n2 #3 vote term=4`, `drop n1→n2 #3 vote term=4`, `divide n1→n2 #3 SET x | GET x`, `split
+ * n1→n2 #3 SET x at 1`, `reset n1→n2 connection 1 :80`, `n1 timer +250ms`, `overlap n1→n2 #3 vote & n2 timer +250ms`,
+ * `overlap client a & client b`. All other labels begin with a word of their kind.
  */
 export const readLabel = (label: string): Described =>
   overlapIn(label) ?? timerIn(label) ?? messageIn(label) ?? connectionIn(label) ?? otherIn(label)

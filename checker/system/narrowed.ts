@@ -3,8 +3,8 @@ import { numbersApart } from './labels.ts'
 import type { Choice } from './system.ts'
 
 /**
- * A choice that is not listed, because it is one of very many, but may be taken where a wider one is: a preemption at fewer
- * calls than those that a search draws.
+ * The choice of a label that is too specific to be listed: a preemption at fewer calls than a search draws. It may be
+ * taken wherever a preemption of the same node is enabled.
  *
  * @returns undefined for any other label, or if no preemption of that node is enabled
  */
@@ -15,7 +15,7 @@ export const narrowed = (enabled: readonly Choice[], label: string): Choice | un
   return wider && { ...wider, label, ...numbersApart(label) }
 }
 
-/** The choices that are narrower than this one, if it is a preemption. */
+/** Preemptions at fewer calls than this choice; none for other kinds. */
 export const narrowerThan = (choice: Choice): Choice[] => {
   const preemption = preemptionIn(choice.label)
   if (preemption === undefined) return []

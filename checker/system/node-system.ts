@@ -19,8 +19,8 @@ export interface Sent {
   /** `content` without the position in the connection; by default `content`. */
   readonly alike?: string
   /**
-   * The ordered stream that carries it, its position in the stream from 0, and its connection (`connectionOf`); `undefined` for
-   * an unordered one such as UDP.
+   * The ordered stream that carries it, its position in the stream from 0, and its connection (`connectionOf`);
+   * `undefined` for unordered messages such as those of UDP.
    */
   readonly stream?: { readonly name: string; readonly index: number; readonly connection?: string } | undefined
   /** Whether it may be lost, and arrive twice. */
@@ -75,7 +75,7 @@ export interface NodeSight {
   readonly fingerprint: string
   /** Messages that the start or the input made it send, in order. */
   readonly sent: readonly Sent[]
-  /** What it can do without a message: its timer, its clients' calls, its restarts. In a fixed order. */
+  /** Choices without a message: its timer, its clients' calls, its restarts. In a fixed order. */
   readonly enabled: readonly Choice[]
   /** If there are any, nothing is enabled afterwards. */
   readonly findings: readonly Finding[]
@@ -87,8 +87,8 @@ export interface NodeSight {
   /** Whether it is down: no message reaches it until it is started again. */
   readonly isDown?: boolean
   /**
-   * Where it begins at a mark of the whole system: how many messages it had sent to each other node by then, so that later
-   * ones have the same labels.
+   * If it begins at a mark of the whole system: how many messages it had sent to each other node by then, so that later
+   * messages get the same labels.
    */
   readonly sentBefore?: Readonly<Record<string, number>>
 }
@@ -104,7 +104,7 @@ export interface UsesOthers {
 
 /** A marked state of a node alone. */
 export interface NodeMark {
-  /** Whether one cannot go back to it any more. */
+  /** Whether the mark cannot be gone back to any more. */
   readonly isLost: boolean
   /** Marks of one life need this to be there. A life takes as much memory as its processes. */
   readonly life: unknown
@@ -117,8 +117,8 @@ export interface NodeSystem {
   /** Starts a new execution. */
   reset(variant?: number): Promise<NodeSight>
   /**
-   * Begins in the node's part of a marked state of the whole system, without executing anything. What it has in flight there
-   * counts as sent now. `undefined` if that is not possible.
+   * Begins in the node's part of a marked state of the whole system, without executing anything. Its messages in flight
+   * count as sent by this start. `undefined` if that is not possible.
    */
   beginAt?(whole: Checkpoint): Promise<NodeSight | undefined>
   /** Marks its present state; `undefined` if that is not possible. */

@@ -25,13 +25,13 @@ export const propertySight = {
 export interface Subject {
   /** `nodes[].state.log`. `[]` stands for any index, `node()` for a method's result. */
   readonly path: string
-  /** States in which it was present. Each process that executes counts at least one. */
+  /** States in which the value was present; at least one for each process that executed. */
   readonly found: number
   /** States in which it was missing. */
   readonly missed: number
   /** Executions in whose last state it was present. */
   readonly atEnd: number
-  /** What it was where it was missing: an empty list or object, or nothing at all. */
+  /** How the value was missing: as an empty list or object, or as nothing at all. */
   readonly was: 'empty' | 'nothing'
 }
 

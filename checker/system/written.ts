@@ -4,15 +4,15 @@ import { UsageError } from './errors.ts'
 
 /** A file or directory of the user cannot be written: its disk is full or read-only, or the place is no place for files. */
 export class NotWritten extends UsageError {
-  /** @param what such as `the trace`, before its path */
+  /** @param what the noun before the path in the message: `the trace` */
   constructor(what: string, path: string, cause: unknown) {
     super(`cannot write ${what} ${path}: ${(cause as Error).message}`, { cause })
   }
 }
 
 /**
- * Makes a directory and those above it. The one of Node.js does not return where a directory exists in which none can
- * be made, and the kernel says so as for one that is missing: in /proc.
+ * Makes a directory and its parents. That of Node.js does not return where a directory exists in which none can be
+ * made, and the kernel says so as for one that is missing: in /proc.
  */
 export const makeDirectories = (path: string, mode = 0o777): void => {
   try {

@@ -120,8 +120,8 @@ export type TraceRecord =
   | { readonly end: TraceEnd }
 
 /**
- * A record as it is in the file. Many, as they were written one after the other, may be one that holds them compressed.
- * What is known after the last of the steps that are kept in outline follows it.
+ * A record as it is in the file. A block holds consecutive records compressed. `known` is the full state after the last
+ * of a series of steps that are kept in outline.
  */
 export type StoredRecord = TraceRecord | { readonly block: Uint8Array } | { readonly known: RecordedStep }
 

@@ -73,8 +73,8 @@ export const lookForLife = async (
 
 /**
  * Tests whether a schedule still ends with a critical transition: no fresh walk from its end recovers, while from the
- * step before either the closest live execution or a fresh walk does. Returns what it did instead, as words to follow
- * `it`; `undefined` if it did the same.
+ * step before either the closest live execution or a fresh walk does. Returns `undefined` if so, otherwise what the
+ * schedule did, as words to follow `it`.
  */
 export const differenceFromDeath = async (
   cells: Cells,

@@ -124,8 +124,9 @@ const longFactor = 8
  */
 const longestMin = 3_000
 /**
- * One walk by each of these. With more, a death in which new states appear for ever, for example with growing terms,
- * would cost more than all other walks together. Walks of a healthy network come last, with the greatest length.
+ * Choosers of the longer walks, one walk each. With more, a death in which new states appear for ever, for example with
+ * growing terms, would cost more than all other walks together. Walks of a healthy network come last, with the greatest
+ * length.
  */
 const longerChoosers = ['fair', 'fair swarm'] as const
 /** One for each assumption about which nodes reset their timers: see `healthySeed`. */

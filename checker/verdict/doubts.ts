@@ -17,13 +17,13 @@ const undecidedShareMax = 0.01
  * some a property could not be decided.
  */
 export class Doubts {
-  /** One line for each finding that did not repeat. */
+  /** A line for each finding that did not repeat. */
   readonly #findings: string[] = []
   /** One line for each schedule that could be executed once, but not again. */
   readonly #schedules: string[] = []
   #unsteady: Unsteady | undefined
   #unfaithful = 0
-  /** Why the first execution that does not count does not. */
+  /** Why executions do not count: the reason of the first one. */
   #disturbance: string | undefined
   /** Reasons of executions that do not count because a turn was cut short, since the search last began. */
   readonly #cutShort: string[] = []
@@ -115,7 +115,7 @@ export class Doubts {
     return doubts >= doubtsMax && doubts > notRepeatedShareMax * executions
   }
 
-  /** One line about all that did not repeat. */
+  /** A line with the number of executions that did not repeat, and the first of them. */
   describe(executions: number): string {
     return `${this.notRepeated.length} of ${executions} executions did not repeat, the first: ${this.notRepeated[0]}`
   }

@@ -360,7 +360,10 @@ export class Examination {
     return { signal, ...(isTimed ? { milliseconds: Math.min(milliseconds, millisecondsLeft()) } : { steps }) }
   }
 
-  /** The shortest schedule found to a state that seems as dead. Within it, steps that waited longest come first. */
+  /**
+   * The shortest schedule found to a state that seems as dead; its steps are in the order in which they became enabled,
+   * as far as possible.
+   */
   async #shrinkDeath(cells: Cells, found: readonly Choice[], options: CriticalOptions): Promise<readonly string[]> {
     const recovery = { ...options, walks: options.scouts.count, first: options.scouts.walks }
     const limits = { ...this.#within(shrinkDeadLimits), kept: Math.min(this.#options.kept(), found.length) }

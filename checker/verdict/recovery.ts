@@ -30,7 +30,7 @@ const followedMax = 2
  */
 export class Scouts {
   count = 2
-  /** Whether some state recovered that so few walks as these are seldom tell from a dead one. */
+  /** Whether a state recovered so late that this number of walks seldom tells it from a dead one. */
   areTooFew = false
   /** Walks that recovered after others had failed. They are tried first from then on. */
   walks: readonly Walk[] = []

@@ -71,7 +71,7 @@ export interface Verdict {
   readonly closestLive: readonly string[] | null
   readonly coverage: Coverage
   readonly met: Met
-  /** One line for each finding that did not repeat: what it was, and where it diverged. */
+  /** A line for each finding that did not repeat: the finding, and the step where it diverged. */
   readonly notRepeated: readonly string[]
   /** The schedule of the first of these; `null` if everything repeated. */
   readonly unsteady: Unsteady | null

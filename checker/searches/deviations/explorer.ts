@@ -43,20 +43,21 @@ export interface ExplorerOptions<State> {
   /** Whether nodes that end or do not become quiescent are suspicious; true by default. */
   readonly allowFindings?: boolean | undefined
   /**
-   * What is kept from happening, by `saidBy`: such a message is lost with its connection, and such a timer or call does not
-   * come.
+   * Inputs that are prevented, by `saidBy`: such a message is lost with its connection, such a timer or call does not
+   * occur.
    */
   readonly prevented?: ReadonlySet<string> | undefined
-  /** Names of the only nodes that do something. Messages to others do not arrive. By default all. */
+  /** Names of the nodes that act; messages to other nodes do not arrive. All nodes by default. */
   readonly within?: ReadonlySet<string> | undefined
 }
 
 /**
  * What a node does by itself is followed at once in the first state of the system in which the node has this state
- * (CrystalBall, figure 8). In others that counts as so many deviations: it leads to chains that are mostly known.
+ * (CrystalBall, figure 8). In later states the same action costs this many deviations, because it mostly leads to known
+ * chains.
  */
 const knownOwnCost = 2
-/** Two inputs that enter a node at once count as so many: there are as many pairs as the square of what may come next. */
+/** Deviations that two inputs at once cost: their pairs grow with the square of the inputs. */
 const overlapCost = 2
 /** At most this many ways to one combination of states are suspected: the others fail mostly for the same reason. */
 const suspicionsPerLocalsMax = 3
@@ -251,8 +252,8 @@ export class Explorer<State> {
   }
 
   /**
-   * Suspects, of each liveness property, a state from which a prompt network leads to none in which it holds. It takes as long as some
-   * steps from each known state.
+   * For each liveness property, suspects a state from which a prompt network leads to no state in which the property
+   * holds. Costs as much as some steps from each known state.
    */
   lookForHopeless(): void {
     if (this.#graph === undefined) return

@@ -67,7 +67,8 @@ export class Judge<State> {
     try {
       return evaluate(name, property, state, () => 'in states of single nodes')
     } catch (error) {
-      // It may throw in a state that the system never comes to. If it does come there, it throws there too.
+      // The property may throw in a combined state that the system never reaches. If it reaches one, the property
+      // throws there too.
       if (error instanceof UsageError) return false
       if (!(error instanceof Undecided)) throw error
       this.undecided.set(name, error.message)

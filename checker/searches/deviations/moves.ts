@@ -51,12 +51,12 @@ export class Moves {
   /** How many faults of each kind may happen, and how often two inputs may enter a node at once. */
   readonly #budget: readonly number[]
   readonly #prevented: ReadonlySet<string>
-  /** By message or choice, whether it is kept from happening. */
+  /** By message or choice, whether it is prevented. */
   readonly #isPreventedBefore = new Map<Flying | string, boolean>()
 
-  /** Indexes of the nodes that do something, in order. */
+  /** Indexes of the nodes that act, in order. */
   readonly actors: readonly number[]
-  /** By index, whether it is one of them. */
+  /** By index, whether a node acts. */
   readonly #isActor: readonly boolean[]
 
   /** @param limits as those of an `Explorer` */
@@ -144,7 +144,7 @@ export class Moves {
     }
   }
 
-  /** What these nodes do by themselves. */
+  /** Moves that these nodes make without a message. */
   *acting(point: Point, nodes: readonly number[], known: KnownOutcome): Generator<Move, void> {
     for (const node of nodes)
       for (const { kind, label } of point.locals[node]!.enabled) {

@@ -18,15 +18,15 @@ export interface PredictOptions<State> {
   readonly solo: Pick<Solo, 'perform'>
   /** The schedule of the whole system to the state in which it begins, and the random numbers of its nodes. */
   readonly begin: { readonly after: readonly string[]; readonly variant: number }
-  /** It ends after so many inputs of nodes, whatever time they take: so it comes to the same result on any machine. */
+  /** Ends after this many inputs of nodes, so that the result is the same on any machine. */
   readonly inputsMax: number
-  /** It ends after so many steps in memory. */
+  /** Ends after this many steps in memory. */
   readonly transitionsMax?: number
-  /** It ends at this time too, by `performance.now()`: then it comes to what the machine can do. */
+  /** Also ends at this time of `performance.now()`, in ms: the result then depends on the machine. */
   readonly untilMs?: number | undefined
   readonly depthMax?: number
   readonly deviationsMax?: number
-  /** It ends after so many suspicions; 1 by default. */
+  /** Ends after this many suspicions; 1 by default. */
   readonly suspicionsMax?: number
   /** See `ExplorerOptions`. */
   readonly prevented?: ReadonlySet<string> | undefined

@@ -44,9 +44,9 @@ export class PromptGraph {
   }
 
   /**
-   * A state from which nothing leads to one in which the property holds, nor to one whose future is not known: the first, by cost and depth, of
-   * those that a way never leaves again. On the way there a deviation could still lead elsewhere. Of states that lead to each other, one is
-   * given once. While nothing is learned, there is no other one.
+   * A state from which a prompt network reaches neither a state in which the property holds nor one whose successors
+   * are unknown: the first by cost and depth within its terminal component, because before that a deviation could still
+   * lead elsewhere. Each such component is returned once.
    */
   hopeless(property: string): Point | undefined {
     if (this.#lookedAt.get(property) === this.#learned) return undefined

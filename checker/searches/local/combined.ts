@@ -153,7 +153,7 @@ export class Combined<State> {
         return undefined
       }
       if (this.#reads === undefined) throw error
-      // A value cannot be watched, for example a Map. Each state then counts as a kind of its own.
+      // Some value cannot be watched, for example a Map. From now on, each state is a kind of its own.
       this.#reads = undefined
       this.#readBefore = Number.NaN
       return evaluateOf(states)

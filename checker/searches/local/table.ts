@@ -9,7 +9,7 @@ export interface Flying {
   readonly to: number
 }
 
-/** A state of one node, once for all that look the same, whatever led there. */
+/** A state of one node: one object for all states with the same fingerprint, whatever led to them. */
 export interface LocalState {
   /** Index of the node. */
   readonly node: number
@@ -17,7 +17,7 @@ export interface LocalState {
   readonly index: number
   /** What properties read. */
   readonly state: unknown
-  /** What it can do without a message. */
+  /** Choices that the node has without a message. */
   readonly enabled: readonly Choice[]
   /** Resets of its connections. */
   readonly resets: readonly Choice[]
