@@ -21,7 +21,7 @@ export class Running {
     return this.#stage.execution.time
   }
 
-  /** Which nodes are not ready, one sentence each. */
+  /** Sentences about the nodes that are not ready. */
   get notReady(): readonly string[] {
     return this.#stage.execution.start?.describe(this.#stage.nodes) ?? []
   }
@@ -52,7 +52,7 @@ export class Running {
     this.#stage.outside = listener
   }
 
-  /** What this execution was so far. Executions that repeat it from its start are told. */
+  /** The run until now. Executions that repeat it from its start need it. */
   set soFar(run: RunSoFar) {
     this.#stage.soFar = run
   }

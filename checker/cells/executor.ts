@@ -72,7 +72,7 @@ export class Executor<State> {
   /** How far clocks were apart in this execution when a timer fired. */
   skewMs = 0
   /**
-   * The state of this execution nearest to a violation, by a property's own measure; states saved earlier do not count.
+   * The state of this execution with the highest `nearness` of a property; states that were saved earlier do not count.
    */
   nearest: Nearest | undefined
   /** Results of the clients' calls that began and ended in this execution. */

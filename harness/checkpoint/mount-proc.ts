@@ -8,7 +8,8 @@ import { awaitEnd } from './run-criu.ts'
 
 /**
  * Mounts the `/proc` of a process's pid namespace in its mount namespace. The process must be the first of the pid
- * namespace. It may not do this itself any more, so another process does, which has ended when this returns.
+ * namespace. The process has no right to mount any more, so a helper process mounts it, and has ended when this
+ * returns.
  *
  * @throws CannotCheckpoint
  */

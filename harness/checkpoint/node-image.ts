@@ -122,7 +122,7 @@ const nameOfOutput = (own: number): string => {
   return `file[${mount.toString(16)}:${fstatSync(own).ino.toString(16)}]`
 }
 
-/** CRIU runs its own code in the processes. If it is killed, it leaves them in that state. */
+/** CRIU runs its own code in the processes. If CRIU is killed, the processes stay in that state. */
 const takeAgainOrAbandon = (
   runner: Runner,
   node: HeldNode,

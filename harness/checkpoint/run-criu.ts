@@ -13,7 +13,7 @@ const lookMs = 100
 
 /** From util-linux: makes a program end together with this thread. */
 const endWithUs = ['/usr/bin/setpriv', '--pdeathsig', 'KILL', '--']
-/** What it restores is in the cgroup namespace in which it runs itself. */
+/** Restored processes are in the cgroup namespace of CRIU, so it gets a new one. */
 const around = { dump: [], restore: ['/usr/bin/unshare', '--cgroup', '--'] }
 
 /**
@@ -88,7 +88,7 @@ const waitFor = (pid: number, milliseconds: number): boolean => {
 /** Messages that are not the cause: CRIU may not raise its own limits, and a node has no TUN device for it to try. */
 const harmless = /rlimit: Can't setup|tun: Unable to create tun/
 
-/** Its first error, which caused the others. */
+/** CRIU's first error, which caused the later ones. */
 const causeIn = (path: string): string | undefined => {
   if (!existsSync(path)) return undefined
   const lines = readFileSync(path, 'utf8').split('\n')

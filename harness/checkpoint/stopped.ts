@@ -15,7 +15,7 @@ const setParentDeathSignal = 1
 /** Detaches from a frozen node whose threads are about to make calls. It stays stopped, and ends with this thread. */
 export const letGo = (node: HeldNode): void => {
   endWithUs(node, SIGKILL)
-  // A parent must stop before its children, so that it does not run when it is told that they stopped.
+  // A parent stops before its children: otherwise it would run when the kernel tells it that they stopped.
   for (const process of node.processes.values()) {
     sendSignal(process.pid, SIGSTOP)
     for (const { tid } of process.threads) detach(tid)
@@ -68,7 +68,7 @@ export const firstThreadOf = (node: HeldNode): HeldThread => {
   return first!
 }
 
-/** When its first process ends, all others do. */
+/** When the first process of a pid namespace ends, the kernel ends all others. */
 const endWithUs = (node: HeldNode, signal: number) => {
   const first = firstThreadOf(node)
   borrowing(first, () => makeCalls(first, [[syscallNumber.prctl, setParentDeathSignal, signal]]))

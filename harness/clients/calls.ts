@@ -8,7 +8,7 @@ export interface KnownCall extends ClientCall {
   readonly refusal?: string | undefined
 }
 
-/** By which a call that began learns how it goes on. */
+/** Receives the answers of a call that has begun. */
 export interface Begun {
   /** The result of the call, which completes when the step ends. */
   readonly settle: (result: Partial<ClientCall>) => void

@@ -35,11 +35,11 @@ export interface TimedRunOptions {
   readonly besides:
     | {
         readonly everyMs: number
-        /** Whether it searches after something was violated. */
+        /** Whether searches go on after a violation. */
         readonly goesOn?: boolean
-        /** Whether it waits until no client is in a call, at most until the next search is due. */
+        /** Whether a search waits until no client is in a call, at most until the next search is due. */
         readonly waitsForCalls?: boolean
-        /** What it has predicted, if it does. */
+        /** Counts of its predictions; absent if it predicts nothing. */
         readonly counts?: PredictionCounts
         search(from: {
           readonly step: number

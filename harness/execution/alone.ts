@@ -45,13 +45,13 @@ export interface NodePart {
 /** A message in the form in which its receiver, in any process, is given it. */
 type Body = Omit<PlayedMessage, 'from' | 'to'>
 
-/** What a node alone is by its execution, besides its processes and its network. */
+/** State of a node's execution alone, besides its processes and its network. */
 interface Own {
   /** Ports that its kernel drew. */
   readonly ports: DrawnPorts
   /** How many messages it sent on each connection. */
   readonly streams: ReadonlyMap<string, number>
-  /** How many calls of clients were made before its execution alone began. */
+  /** Number of clients' calls before its execution alone began. */
   readonly callsBefore: number
 }
 

@@ -34,7 +34,7 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
   return (carriedOut[action.do] as (stage: Stage, action: Action, choice: Choice) => Done)(stage, action, choice)
 }
 
-/** What each kind of action does. */
+/** The function that carries out each kind of action. */
 const carriedOut: {
   readonly [Each in Action['do']]: (stage: Stage, action: Extract<Action, { do: Each }>, choice: Choice) => Done
 } = {

@@ -21,7 +21,7 @@ export const errorLineOf = (output: string): string | undefined => {
   return undefined
 }
 
-/** Limit on its length, so that it stays one line for a reader. */
+/** Characters of the line at most: a longer one would be several lines on a screen. */
 const lengthMax = 300
 
 /** The last match, because the program survived earlier ones. */
@@ -55,9 +55,9 @@ const ofGo = (output: string): string | undefined =>
 /** What Rust prints of a panic. */
 interface Panic {
   readonly isOfMain: boolean
-  /** Where it happened, and what it says. */
+  /** Position and message of the panic. */
   readonly line: string
-  /** Whether it only says that another one happened. */
+  /** Whether this panic only reports another one. */
   readonly isSecond: boolean
 }
 

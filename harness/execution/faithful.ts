@@ -3,12 +3,12 @@ import { isGone, wasKilled } from './findings.ts'
 import type { Stage } from './stage.ts'
 
 /**
- * Does a step or the start.
+ * Executes a step or the start, and checks that nothing disturbed it.
  *
  * @param label of the step
  *
  * @throws Unfaithful if packets were lost or damaged between a node and the network, or somebody else killed a node.
- * The nodes then did not do what they would have done
+ * The nodes' behaviour then depended on something outside of the schedule.
  */
 export const faithfully = async <Result>(stage: Stage, label: string, work: () => Promise<Result>): Promise<Result> => {
   const fail = (what: string): never => {
@@ -21,7 +21,7 @@ export const faithfully = async <Result>(stage: Stage, label: string, work: () =
   const killed = stage.nodes.find(wasKilled)
   if (killed) fail(`${killed.name} was killed by somebody else`)
   const { gaps, corrupt } = stage.execution.network.anomalies()
-  // What was sent again did arrive, so it does not count.
+  // Segments that were sent again arrived in the end: they are no anomaly.
   const odd = Object.entries({ gaps, corrupt }).filter(([, count]) => count > 0)
   if (odd.length > 0)
     fail(`the network was not faithful (${odd.map(([name, count]) => `${name}: ${count}`).join(', ')})`)

@@ -161,7 +161,9 @@ const pause = (stage: Stage, node: Node): Done => {
   return nothing()
 }
 
-/** Its clock has gone on. What was due meanwhile is due now, and what came to it enters it. */
+/**
+ * Its clock has gone on. Timers that came due during the pause fire now, and messages that arrived enter the node now.
+ */
 const resume = (stage: Stage, node: Node): Done => {
   const { pausedAt } = node
   if (pausedAt === undefined) return nothing()

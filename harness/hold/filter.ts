@@ -26,7 +26,7 @@ const answer = 0x06
 const allow = 0x7fff0000
 const trace = 0x7ff00000
 const fail = (errno: number) => 0x00050000 | errno
-/** SIGSYS with these 16 bits as its errno. */
+/** SIGSYS, whose si_errno has these 16 bits. */
 const trap = (data: number) => 0x00030000 | data
 
 /** Tells our own traps from those of a program's own filters: of system calls of i386 and x32. */
@@ -53,8 +53,8 @@ const body = (treatment: Treatment): readonly Instruction[] => {
       return [conclude(allow)]
     case 'ignored':
       return [conclude(fail(0))]
-    // The tracer refuses it, so that it can note the refusal. Calls that the tool itself makes in a process are not
-    // refused.
+    // The tracer refuses the call, and not the filter, so that the refusal is noted. Calls that the tool itself makes
+    // in a process are not refused.
     case 'refused':
       return [conclude(trace)]
     case 'held':
@@ -184,7 +184,10 @@ const bodyOfWrite = (name: SyscallName, treatment: Treatment): readonly Instruct
 
 const seenForPower: ReadonlySet<SyscallName> = new Set([...writingCalls, ...sends, 'sync', 'msync'])
 
-/** What else is stopped: what changes the disk, what other threads may notice, and what may do less than it should. */
+/**
+ * Calls that stop besides held ones: those that change the disk, those that other threads may notice, and those that
+ * may do less than was asked.
+ */
 export interface Seen {
   readonly writes: boolean
   readonly calls: boolean

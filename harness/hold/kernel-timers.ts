@@ -334,7 +334,10 @@ const timerfdGettime = ({ process }: HeldThread, registers: Registers): CallAnsw
   return 0
 }
 
-/** Removes timers whose last descriptor was closed. Those that others have open become theirs. */
+/**
+ * Removes timers whose last descriptor was closed. If another process still has a descriptor, the timer becomes its
+ * own.
+ */
 export const sweepTimerfds = (process: HeldProcess): void => {
   for (const timer of timersOf(process)) if (timer.isTimerfd && !timer.findHolder()) timer.disarm()
 }

@@ -117,7 +117,7 @@ export class Tracer {
       this.#treatHeld(thread, change)
       if (thread.process.node.ending) this.#keepProcess(thread.process.node)
     } catch (error) {
-      // Somebody else killed it meanwhile: its end is reported next.
+      // Somebody else killed the process meanwhile: the kernel reports its end next.
       if (!isEnding(thread.process.pid)) throw error
     }
   }

@@ -78,7 +78,7 @@ export class Emulation {
     return new Emulation(system, options, observer, await NativeCluster.open(system, options, engine))
   }
 
-  /** What each row of `happenings` that this pace knows does to running nodes. */
+  /** The functions that carry out the rows of `happenings` on running nodes. */
   readonly #carriedOut: {
     readonly [Each in Does]?: (happening: Extract<Happening, { readonly does: Each }>) => Promise<void>
   } = {

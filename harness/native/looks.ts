@@ -29,7 +29,7 @@ export class Looks {
     this.#clients = clients
     this.#observe = observe
     this.#outside = outside
-    // A node that must answer runs. What it sends meanwhile stays in the network.
+    // A node that must answer runs. Packets that the node sends meanwhile stay in the network.
     this.#handles = new Map(cluster.nodes.map(node => [node, handleOf(node, () => node.thaw(aLook))]))
   }
 

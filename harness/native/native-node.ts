@@ -108,7 +108,7 @@ export class NativeNode {
   /**
    * Stops all its processes; does nothing while it is down.
    *
-   * @param what for: it goes on once it is stopped for nothing any more
+   * @param the reason; the node continues when no reason is left
    */
   freeze(what: string): void {
     this.#stops.add(what)

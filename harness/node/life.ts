@@ -26,7 +26,7 @@ export interface LifeMark {
 
 /** The end of its start. */
 interface StartMark extends LifeMark {
-  /** Datagrams that it had sent by then. */
+  /** Datagrams that the life had sent by the end of its start. */
   readonly datagrams: readonly HeaderAndPayload[]
 }
 
@@ -42,9 +42,9 @@ export class Life {
   readonly #runner: Runner
   #start: StartMark | undefined
   #reason: string | undefined
-  /** The marks to which somebody may go back, besides the end of its start, and how many may. */
+  /** Marks besides the end of its start, and how many owners each has. */
   readonly #marks = new Map<LifeMark, number>()
-  /** How many programs were run inside, beside its own processes. */
+  /** Number of programs that were run in the node from outside. */
   #visits = 0
 
   constructor(runner: Runner, held: HeldNode, place: Home, disk: Disk) {
@@ -129,12 +129,12 @@ export class Life {
     return mark
   }
 
-  /** One more may go back to this mark. */
+  /** Adds an owner to a mark. */
   share(mark: LifeMark): void {
     this.#marks.set(mark, (this.#marks.get(mark) ?? 0) + 1)
   }
 
-  /** One of those goes back to this mark no more. */
+  /** Removes an owner of a mark. */
   forget(mark: LifeMark): void {
     const others = (this.#marks.get(mark) ?? 0) - 1
     if (others > 0) this.#marks.set(mark, others)
@@ -194,8 +194,8 @@ export class Life {
   }
 
   /**
-   * Rewinds it to its last mark and leaves it frozen, so that one can go back to any. Returns false if that is not
-   * possible; it must then be killed.
+   * Rewinds the life to its last mark and leaves it frozen, so that any mark can be gone back to. Returns false if that
+   * fails; the life must then be killed.
    */
   keep(): boolean {
     return this.#parkAt([...this.#marks.keys()].at(-1))
@@ -214,7 +214,7 @@ export class Life {
     }
   }
 
-  /** Whether it can probably be rewound to a mark. If not, it stays as it is. */
+  /** Whether the life can probably be rewound to a mark. */
   isThere({ processes }: LifeMark): boolean {
     return this.held.hasProcesses && processes.isThere
   }

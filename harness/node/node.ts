@@ -37,19 +37,19 @@ export class Node {
   #life: Life | undefined
   #isResumed = false
   #network: Network | undefined
-  /** What was in flight from an earlier life when this one began. */
+  /** Messages of earlier lives that were in flight when this life began. */
   #sentBefore: ReadonlySet<unknown> = new Set()
-  /** The last mark whose state it had, and the activity of its life by then. */
+  /** The last mark at whose state the node stood, and the activity of its life at that time. */
   #standing: { readonly marked: MarkedNode; readonly activity: string } | undefined
   /** The clocks of all nodes when it was paused; undefined while it is not. */
   #pausedAt: readonly Nanoseconds[] | undefined
   /** Whether its lives are kept at the end of their start, and lived again. */
   #isRewound: boolean
-  /** Whether its own doing takes time. */
+  /** Whether the node's own computing takes virtual time. */
   readonly #isPaced: boolean
-  /** What its disk promises of what was not synced; undefined if no power failure can come. */
+  /** What the disk guarantees for writes that were not synced; undefined if no power failure can occur. */
   readonly #diskModel: DiskModel | undefined
-  /** Which faults may strike it in the middle of a step. */
+  /** Faults that may strike the node within a step. */
   readonly #mayStrike: ReadonlySet<StepFaultKind>
 
   constructor(
@@ -100,7 +100,7 @@ export class Node {
     return this.#pausedAt !== undefined
   }
 
-  /** Stops its processes. It must be alive and quiescent. What comes to it meanwhile waits in its kernel. */
+  /** Stops its processes. It must be alive and quiescent. Packets that arrive meanwhile wait in its kernel. */
   pause(clocks: readonly Nanoseconds[]): void {
     this.#runner.freeze(this.#life!.held)
     this.#pausedAt = clocks
@@ -137,7 +137,7 @@ export class Node {
     this.kill('nothing', powerOutcomeOf(leaves, unsynced.operations, unsynced.model))
   }
 
-  /** What a power failure may lose of its disk; undefined while it is down, and if none can come. */
+  /** Writes that a power failure may lose; undefined while the node is down, and if no power failure can occur. */
   get unsynced(): Unsynced | undefined {
     return this.#life?.disk.unsynced
   }
@@ -197,7 +197,7 @@ export class Node {
     return `${this.#life?.stdout.edition ?? 0} ${this.#life?.stderr.edition ?? 0}`
   }
 
-  /** What it added to each stream when that was last read, from the beginning of a line. */
+  /** The latest addition to each stream, from the beginning of a line. */
   latestOutput(): NodeOutput {
     return { stdout: this.#life?.stdout.latest ?? '', stderr: this.#life?.stderr.latest ?? '' }
   }
@@ -220,13 +220,13 @@ export class Node {
     this.#inheritance.renew(seed)
   }
 
-  /** Prepares its next life, as far as that takes time. Await it before `attach`. */
+  /** Does the slow part of preparing the next life. Await it before `attach`. */
   async prepare(): Promise<void> {
     const isParked = !this.isAnew && this.#life === undefined && this.#lives.has(this.#inheritance.beginning)
     if (!isParked) await this.#runtime.prepare()
   }
 
-  /** Whether lives begin with new processes of which nothing is kept, for now. */
+  /** Whether lives begin with new processes for now, and nothing of them is kept. */
   isAnew = false
 
   /** Whether its lives are kept and lived again. */
@@ -300,7 +300,7 @@ export class Node {
     this.#end(this.#life, peersSee)
   }
 
-  /** Ends its life, if it has one. Before the next one it must be renewed. */
+  /** Ends the present life, if the node is up. Before the next one it must be renewed. */
   end(): void {
     if (this.#life) this.#end(this.#life, 'nothing')
   }
@@ -456,7 +456,7 @@ export class Node {
   readonly #facing: Facing = (port, peer, peerPort) => this.#network?.kernels.facing(this.name, port, peer, peerPort)
 
   #end(life: Life, peersSee: 'reset' | 'nothing'): void {
-    // Its kernel is detached first, so that it cannot tell peers that its sockets close.
+    // The node's kernel is detached first: otherwise it would tell peers that the sockets close.
     this.#network!.attachments.release(this.name, peersSee)
     this.#life = undefined
     this.#pausedAt = undefined

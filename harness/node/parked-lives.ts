@@ -1,7 +1,7 @@
 import { countUpTo } from '../config/notes.ts'
 import type { Life } from './life.ts'
 
-/** Number of parked lives besides those with which executions begin. Each takes some megabytes, a JVM some hundred. */
+/** Parked lives at most, besides those with which executions begin. A life takes some megabytes, a JVM some hundred. */
 const parkedMax = 6
 const seenMax = 10_000
 const reasonsMax = 3
@@ -38,7 +38,7 @@ export class ParkedLives {
     return life
   }
 
-  /** Takes out a given life; false if it is not parked. */
+  /** Removes a life from the parked ones; false if it is not parked. */
   takeOut(life: Life): boolean {
     const parked = [...this.#parked].find(([, each]) => each === life)
     return parked === undefined ? this.#kept.delete(life) : this.#parked.delete(parked[0])
@@ -54,7 +54,7 @@ export class ParkedLives {
     this.discard(life)
   }
 
-  /** Ends a life that nobody has any more and that cannot be rewound. */
+  /** Ends a life that has no owner and cannot be rewound. */
   discard(life: Life): void {
     life.kill()
     life.bury()
@@ -117,7 +117,7 @@ export class ParkedLives {
     }
   }
 
-  /** Ends all, and the one that is lived now. */
+  /** Ends all lives, and the present one. */
   close(life: Life | undefined): void {
     const all = [...this.#parked.values(), ...this.#kept, ...(life ? [life] : [])]
     for (const each of all) each.kill()

@@ -3,7 +3,7 @@ import type { Inherited } from './inheritance.ts'
 import type { Life, LifeMark } from './life.ts'
 import type { SavedLife } from './saved-life.ts'
 
-/** A node as it was at one instant. */
+/** A node at one instant, saved to files. */
 export interface SavedNode extends Inherited {
   readonly seed: number
   readonly lives: number
@@ -14,7 +14,7 @@ export interface SavedNode extends Inherited {
 export interface MarkedNode {
   readonly seed: number
   readonly lives: number
-  /** What it has while it is up, and while it is down. */
+  /** The life of a node that is up, the inheritance of one that is down. */
   readonly has: MarkedLife | MarkedDown
 }
 

@@ -25,7 +25,7 @@ export const hostCommand = ({ host, ports }: OutsideHost): readonly string[] => 
   return [process.execPath, '--no-memory-reducer', '-e', serverSource(served)]
 }
 
-/** Whether it speaks TLS, so that nodes must trust its authority. */
+/** Whether the host speaks TLS, so that nodes must trust its authority. */
 export const hasTls = ({ ports }: OutsideHost): boolean => ports.some(({ isTls }) => isTls)
 
 /** Where programs look for those whom they trust: OpenSSL, Go, curl, Python and the JVM, on Debian and Alpine, and on Fedora. */

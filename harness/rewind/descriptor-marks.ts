@@ -105,7 +105,7 @@ export class DescriptorMarks {
   }
 
   /**
-   * Restores its connections. Call it when its kernel has no others any more.
+   * Restores the connections of the mark. The node's kernel must have no other connections.
    *
    * @param thread of the process; its registers are lost
    *

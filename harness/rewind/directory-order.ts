@@ -40,7 +40,7 @@ const isSame = (one: readonly string[], other: readonly string[]): boolean =>
 /** How many of the oldest names may stay if all others are renamed. */
 const countKept = (now: readonly string[], wanted: readonly string[]): number => {
   let kept = 0
-  // Each that is kept comes after those that are kept before it.
+  // Kept names must be in the same relative order as now.
   for (let at = -1; kept < wanted.length; kept++) {
     const place = now.indexOf(wanted[kept]!)
     if (place < at) break

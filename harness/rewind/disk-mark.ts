@@ -157,8 +157,8 @@ const rewindLayer = ({ merged, lower, upper, order }: View, before: Content, now
 }
 
 /**
- * Those of these names that a directory lists, in its order. It may also list others that are below and were only
- * changed.
+ * The given names that a directory lists, in the order of the directory. It may also list others that are below and
+ * were only changed.
  */
 const listed = (upper: string, path: string, names: readonly string[]): string[] => {
   const known = new Set(names)

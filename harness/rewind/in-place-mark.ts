@@ -92,7 +92,7 @@ export class InPlaceMark {
   }
 
   /**
-   * Call it when its kernel has no other connections any more.
+   * Restores the connections of the mark. The node's kernel must have no other connections.
    *
    * @param say tells its kernel what others sent
    *

@@ -68,7 +68,7 @@ const firstChange = (before: string, now: string): string => {
   return `${show(was[at === -1 ? was.length : at])}, then ${show(is[at === -1 ? was.length : at])}`
 }
 
-/** Files of each process, open as long as its memory is. */
+/** Open files of each process in /proc; closed together with its memory. */
 const files = new WeakMap<ProcessMemory, Map<string, KernelFile>>()
 
 /** Content of a file in /proc/P that not every kernel has. */

@@ -22,7 +22,7 @@ export interface Legacy {
 
 /** Threads of a process that have ended as far as others see, but are kept just before their end. */
 export class KeptThreads {
-  /** What each was about to do. */
+  /** By thread: the registers with which it would have ended, and its legacy. */
   readonly #kept = new Map<HeldThread, { readonly end: Registers; readonly legacy: Legacy }>()
 
   /** Keeps a thread that is about to end; returns false if that is not possible. */

@@ -24,14 +24,14 @@ import { SignalMarks } from './signal-marks.ts'
 import { registersBeforeWait, ThreadMark } from './thread-mark.ts'
 import { WorkingDirectory } from './working-directory.ts'
 
-/** What exists once for a process, however many marks it has. */
+/** State that a process has once, for all of its marks. */
 export interface MarkedProcess {
   readonly process: HeldProcess
   readonly memory: MarkedMemory
   readonly kept: KeptThreads
-  /** For each thread that it had at any mark: what the kernel does in its memory when it ends. */
+  /** By thread that existed at some mark: what the kernel will write to memory when the thread ends. */
   readonly legacies: Map<HeldThread, Legacy>
-  /** Threads that it had at any mark. */
+  /** Threads that existed at some mark. */
   readonly known: Map<HeldThread, KnownThread>
   /** Whether its first thread has ended, which the others may survive. The process cannot be marked or rewound then. */
   isFirstOver: boolean
@@ -104,7 +104,8 @@ export class ProcessMark {
   }
 
   /**
-   * Threads that must end, because they did not exist yet. Those that had ended by then are kept. @throws CannotRewind
+   * Threads that must end, because they did not exist at the mark. Threads that had ended at the mark are kept. @throws
+   * CannotRewind
    */
   newThreads(lastId: number): HeldThread[] {
     const { kept, legacies } = this.#marked
@@ -191,7 +192,7 @@ export class ProcessMark {
   }
 
   /**
-   * Restores its connections. Call it when its kernel has no others any more.
+   * Restores the connections of the mark. The node's kernel must have no other connections.
    *
    * @param say passes its kernel what others sent
    *

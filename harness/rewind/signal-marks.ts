@@ -26,7 +26,7 @@ export class SignalMarks {
   }
 
   /**
-   * Calls by which the process treats signals as it did.
+   * System calls that restore the process's treatment of signals.
    *
    * @param status content of its present /proc/P/status
    *

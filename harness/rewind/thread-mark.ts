@@ -89,7 +89,7 @@ export class ThreadMark {
     tellAgain(this.thread, this.#told)
   }
 
-  /** Restores its registers, so that it repeats the call when it continues. */
+  /** Restores the thread's registers: when it continues, it repeats the call in which it waited. */
   rewind(): void {
     const { tid, randomness } = this.thread
     setExtendedState(tid, this.#extended)

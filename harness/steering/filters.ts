@@ -49,7 +49,7 @@ export class Filters {
   readonly #onGivenUp: (filter: Filter) => void
   #coming: readonly Coming[] = []
   #active: readonly Active[] = []
-  /** What was given up, as long as each round asks for it again. */
+  /** Filters that were given up; kept while each round asks for them again. */
   #givenUp = new Set<string>()
 
   /** @param onGivenUp called when a filter is not put in any more, although it was predicted again */

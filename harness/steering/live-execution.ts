@@ -68,7 +68,7 @@ export class LiveExecution {
   readonly #timesMs: number[] = []
   /** The number of steps from which on the next state is marked. */
   #nextPlaceAt = 0
-  /** Whether it goes back to a mark, which its reader knows. */
+  /** Whether the execution is going back to a mark. */
   #isReturning = false
 
   constructor(cluster: Cluster, { properties }: ResolvedSystem, { reader, tell, outside, marks }: LiveOptions) {

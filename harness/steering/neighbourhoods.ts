@@ -1,4 +1,4 @@
-/** What is known of who speaks with whom, in one state. */
+/** Which nodes speak with each other, as far as one state shows. */
 export interface Ties {
   /** Pairs of hosts that have an open connection. */
   readonly connected: readonly (readonly [string, string])[]

@@ -16,13 +16,13 @@ export interface PredictorOptions {
    * milliseconds each, and the run stands still meanwhile.
    */
   readonly inputsMax: number
-  /** Steps in memory in each search. A second has some ten thousand. */
+  /** Steps in memory in each search, some ten thousand a second. */
   readonly transitionsMax: number
-  /** Whether something is to be prevented, so that what is predicted does not come. */
+  /** Whether predicted violations are to be prevented. */
   readonly isSteered: boolean
   /**
-   * Milliseconds of real time after which a round searches no further: half of them are for violations, the others for what prevents
-   * them. A round then comes to what the machine can do. By default they take what they take.
+   * Milliseconds of real time after which a round searches no further: half of them are for violations, the others for
+   * what prevents them. The result of a round then depends on the machine. Without a limit by default.
    */
   readonly roundMs?: number | undefined
   readonly signal: AbortSignal

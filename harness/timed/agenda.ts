@@ -78,7 +78,7 @@ export class Agenda implements Copied {
     entry.do(atMs)
   }
 
-  /** Does all entries that are due until then. */
+  /** Carries out all entries that are due until this time, ms. */
   doUntil(ms: number): void {
     while (this.hasUntil(ms)) this.doNext()
   }

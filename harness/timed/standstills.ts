@@ -15,7 +15,7 @@ export class Standstills {
     return made
   }
 
-  /** Lets a node stand still from now on. One that does so already goes on at the later of both ends. */
+  /** Lets a node stand still from now on. A node that stands still already continues at the later of both ends. */
   add(node: string, nowMs: number, forMs: number): void {
     const all = this.#of(node)
     const last = all.at(-1)

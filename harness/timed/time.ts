@@ -162,7 +162,7 @@ export class Time {
     return this.#tell(new Time({ ...this.timing, wiring }, this.#names, parts))
   }
 
-  /** Gives another one the present state, besides what packets do. */
+  /** Copies the present state to another `Time`, without the packets. */
   #tell(made: Time): Time {
     made.#nowMs = this.#nowMs
     made.#happened = this.#happened
@@ -374,7 +374,10 @@ export class Time {
     return [...this.#inputs]
   }
 
-  /** Takes up what came after this state, which is about to be repeated. Its requests begin with those that it knows. */
+  /**
+   * Takes over the recorded requests and times of a run that is about to be repeated from here. The present requests
+   * are the beginning of those.
+   */
   takeUp({ requested, timesMs }: RunSoFar): void {
     this.#inputs.splice(0, this.#inputs.length, ...requested)
     this.#timesMs = timesMs
@@ -401,7 +404,9 @@ export class Time {
 
   // Clients
 
-  /** When a client calls next. It does not while some node stands still, because it might call that one. */
+  /**
+   * When a client calls next, in ms of the run. Not while a node stands still, because the client might call that node.
+   */
   callDueMs(client: string): number {
     const ended = this.#paused.get(client)
     const dueMs = ended === undefined ? 0 : ended + (this.timing.pausesMs[client] ?? 0)

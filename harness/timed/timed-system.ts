@@ -28,7 +28,7 @@ export const timedSystem = (system: ResolvedSystem): ResolvedSystem => ({
   fingerprint: 'none',
 })
 
-/** The system for a search that begins in the middle of a run. It may do things that time did not do. */
+/** The system for a search that begins within a run: the run's bounds on calls, clocks and delays do not apply. */
 const forSearch = (system: ResolvedSystem): ResolvedSystem => ({
   ...system,
   clients: system.clients.map(client => ({ ...client, times: Number.MAX_SAFE_INTEGER })),

@@ -92,7 +92,10 @@ export class Ways implements Copied {
     else this.#extra.set(key, new PacketPipe(settings, this.#random))
   }
 
-  /** Sends a packet. It enters each pipe when it leaves the previous one, so packets that share a pipe queue in it. */
+  /**
+   * Sends a packet. A packet enters each pipe when it leaves the previous one: packets of several ways queue in a pipe
+   * that they share.
+   */
   carry(from: string, to: string, atMs: number, bytes: number, awaiting: Awaiting): void {
     this.begin(this.#along(from, to), atMs, bytes, awaiting)
   }
@@ -169,7 +172,7 @@ class Passage implements Entry {
     return new Passage(ways, left, this.bytes, copies.of(this.awaiting))
   }
 
-  /** The pipe that it comes to. */
+  /** The next pipe on the way; undefined at its end. */
   next(): PacketPipe | undefined {
     return this.#pipes[this.#stage++]
   }

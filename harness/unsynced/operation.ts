@@ -16,17 +16,17 @@ export type Inode = {
 
 interface OfFile {
   readonly file: FileId
-  /** Its name, absolute, as its node sees it; of `rename`, the new one. */
+  /** Absolute path in the node's view; for `rename`, the new path. */
   readonly path: string
 }
 
-/** Something that a node did to its disk, with what is needed to undo and to redo it. */
+/** A change that a node made to its disk, with the data to undo and redo it. */
 export type DiskOperation = OfFile &
   (
     | {
         readonly does: 'write'
         readonly offset: number
-        /** What was there, as far as the file went. */
+        /** The bytes that were overwritten, up to the end of the file. */
         readonly before: Buffer
         readonly after: Buffer
         readonly sizeBefore: number
@@ -35,7 +35,7 @@ export type DiskOperation = OfFile &
         readonly does: 'resize'
         readonly from: number
         readonly to: number
-        /** What was beyond the new size. */
+        /** The bytes beyond the new size. */
         readonly lost: Buffer
       }
     /** A new file, empty; a directory; a symbolic link. */
@@ -75,7 +75,7 @@ export const describeOperation = (operation: DiskOperation): string => {
   return `${operation.does} ${name}`
 }
 
-/** How many bytes are kept for it. */
+/** Bytes of memory that are kept for an operation. */
 export const bytesKept = (operation: DiskOperation): number => {
   switch (operation.does) {
     case 'write':

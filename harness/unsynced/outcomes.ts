@@ -2,7 +2,7 @@ import { type DiskOperation, describeOperation, isLonger, type OperationOf } fro
 import type { Tree } from './tree.ts'
 import type { DiskModel } from './unsynced.ts'
 
-/** What a power failure leaves of the operations that were not synced. */
+/** What a power failure leaves of the unsynced operations. */
 export interface PowerOutcome {
   /** After the name of the node, in a label; empty if there were none. */
   readonly says: string
@@ -108,7 +108,7 @@ export const remainders = ['all', 'none', 'a torn end'] as const
 
 export type Remainder = (typeof remainders)[number]
 
-/** The outcome that this means. */
+/** The outcome of a power failure that leaves this remainder. */
 export const powerOutcomeOf = (
   remainder: Remainder,
   operations: readonly DiskOperation[],

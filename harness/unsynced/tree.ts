@@ -38,7 +38,7 @@ export class Tree {
     }
   }
 
-  /** Does it again. One whose file is not there does nothing. */
+  /** Redoes an operation. Has no effect if its file is missing. */
   redo(operation: DiskOperation): void {
     const { file, path } = operation
     switch (operation.does) {

@@ -62,7 +62,10 @@ const endByStop: ReadonlySet<SyscallName> = new Set([
   'semtimedop',
 ])
 
-/** The result with which a call ends at once, or `one` if it takes one byte; undefined if it does what it does. */
+/**
+ * The result with which a call ends at once; `one` if the call takes one byte; undefined if the call is carried out as
+ * it is.
+ */
 export const callFaultOf = (
   thread: HeldThread,
   registers: Registers,

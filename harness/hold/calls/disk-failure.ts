@@ -15,8 +15,8 @@ const plainWrites: ReadonlySet<SyscallName> = new Set(['write', 'pwrite64'])
 type AtExit = (registers: Registers) => void
 
 /**
- * The error with which a call fails, `half` if it writes half of what it should, or what the disk makes of it afterwards; undefined
- * if it does what it does.
+ * The error with which a call fails; `half` if it writes half of its bytes; or what the disk does to them afterwards.
+ * Undefined if the call is carried out as it is.
  */
 export const diskFailureOf = (
   thread: HeldThread,

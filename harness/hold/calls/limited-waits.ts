@@ -98,7 +98,7 @@ export const waitBefore = (thread: HeldThread, registers: Registers, deadline: N
   return 'exit'
 }
 
-/** Of a call that does not wait by itself: a register that it does not change. */
+/** For a call without a timeout of its own: `timeout` names a register that the call leaves unchanged. */
 const noTimeout: WaitKind = { timeout: 'rdx', unit: 'milliseconds', timedOut: 0 }
 
 /** Treats the exit of a limited wait, if the call was one. */

@@ -38,14 +38,14 @@ export const posixTimer = ({ pid, node }: HeldProcess, id: number): PosixTimer |
 const timerLines =
   'signal: (\\d+)/(?:0x)?([0-9a-f]+)\nnotify: (signal|none|thread)/(pid|tid)\\.(\\d+)\nClockID: (-?\\d+)'
 
-/** Kernels without CONFIG_CHECKPOINT_RESTORE do not. */
+/** Kernels without CONFIG_CHECKPOINT_RESTORE do not list timers. */
 const showsTimers = existsSync('/proc/self/timers')
 
 const timersOf = (pid: number): string => {
   try {
     return readKernelFile(`/proc/${pid}/timers`)
   } catch {
-    // It has ended, or its kernel does not show them.
+    // The process has ended, or the kernel does not list timers.
     return ''
   }
 }

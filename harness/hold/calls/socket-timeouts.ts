@@ -28,7 +28,7 @@ import {
 
 /** In seconds, 70,000 years. Multiplied by the kernel's 1,000 ticks per second it still fits into 63 bits. */
 const beyond = 2 ** 41
-/** A longer timeout never comes, and neither does this one. */
+/** Timeouts from this number of microseconds on never expire: the virtual clock does not reach them. */
 const microsecondsMax = never / 1000 + 1
 const timevalLength = 16
 const SOL_SOCKET = 1

@@ -349,7 +349,7 @@ const watches: Partial<Record<SyscallName, Watch>> = {
     const file = fileOf(writer.thread.process.pid, int(registers, 'rdi'))
     if (file === undefined) return undefined
     const [mode, offset, length] = [int(registers, 'rsi'), registers.get('rdx'), registers.get('r10')]
-    // Beyond that, zeros replace what was there.
+    // Other modes replace the range within the file by zeros, unless they only keep its size.
     if (mode === 0) return resize(writer, file.own, file.path, Math.max(file.size, offset + length))
     const inFile = Math.min(length, file.size - offset)
     const zeroed =

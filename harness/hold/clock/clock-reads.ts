@@ -71,7 +71,7 @@ export class ClockReads {
     return this.#process.node.isPaced ? readsOfPaced : this.#betweenStops
   }
 
-  /** Whether there are so many that it matters whether the process makes other system calls between them. */
+  /** Whether the reads are so many that it matters whether the process makes other system calls between them. */
   get areMany(): boolean {
     return !this.#isLoading && this.#count >= readsFreeOfWorking
   }

@@ -22,8 +22,9 @@ let latest: Nanoseconds = Number.NEGATIVE_INFINITY
 /**
  * An instant between all file stamps so far and all later ones. The kernel stamps by the last tick of its clock, but
  * never earlier than a stamp that somebody has seen: a file whose stamp of this tick was seen gets an exact one next
- * (since Linux 6.13). So this makes a stamp of this tick, which it sees, and another. One is enough if the
- * marker has an exact stamp of this tick. With an older kernel, files written in the same tick count as written later.
+ * (since Linux 6.13). This therefore makes two stamps: one of this tick, which it sees, and an exact one. One is enough
+ * if the marker has an exact stamp of this tick. With an older kernel, files written in the same tick count as written
+ * later.
  */
 const now = (): Nanoseconds => {
   marker ??= requireSuccess('memfd_create', memfdCreate('lastnail', closeOnExec))

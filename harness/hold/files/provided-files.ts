@@ -78,7 +78,7 @@ export const provideNew = (process: HeldProcess, content: string): string => {
   if (known.others % othersMax === 0) removeOthers(known)
   const name = `${process.innerPid}-${hash('sha256', content).slice(0, 16)}`
   const file = make(known.directory, name)
-  // One with this name has this content.
+  // The name has the content's hash: an existing file has this content.
   if (file) {
     fill(file, content)
     close(file.descriptor)

@@ -9,14 +9,14 @@ export interface CallRecord {
   readonly sequence: number
   /** Undefined if recording began at its end, as for a new thread. */
   readonly number: number | undefined
-  /** The arguments that have a meaning. */
+  /** Arguments that the call uses. */
   readonly args: readonly number[]
   /** Negative errno if it failed. */
   readonly result: number
-  /** Digests of what it read from memory and what it wrote there. */
+  /** Digests of the memory that the call read, and of what it wrote there. */
   readonly given: string
   readonly gives: string
-  /** Digest of what it wrote, without what few programs look at. */
+  /** Digest of what it wrote, without fields that few programs read. */
   readonly essential: string
   /** The stack at the call, from the top. */
   readonly stack: Buffer

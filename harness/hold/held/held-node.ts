@@ -291,7 +291,10 @@ export class HeldNode {
   spinner: number | undefined
   /** How many timers ended in this step because a thread spun until they would. */
   timersAwaited = 0
-  /** How often a computing thread had to yield, at an arbitrary instruction. It may do so elsewhere next time. */
+  /**
+   * How often a computing thread had to yield at an arbitrary instruction: not the same one when the schedule is
+   * repeated.
+   */
   turnsCut = 0
   /** CPU time in microseconds after which a thread that does not wait must yield. */
   turnUsMax = turnUsMax
@@ -301,7 +304,7 @@ export class HeldNode {
   hasSocketTimeouts = false
   /** Whether sockets may share, or have shared, a port without a program of their own that chooses among them. */
   sharesPorts = false
-  /** It has opened a message queue of POSIX. */
+  /** Whether it has opened a POSIX message queue. */
   hasQueues = false
   readonly lastingCalls: LastingCalls = { count: 0, last: '' }
   /** The sockets among which the kernel chose when the node last rested. */
@@ -312,22 +315,22 @@ export class HeldNode {
   readonly givesUp = new Map<string, Timer | undefined>()
   /** Whether a thread waits, or has waited, because it asked for events in vain too often. */
   hasPollsAside = false
-  /** How often something may have come to it from outside. */
+  /** Number of times at which something may have entered the node from outside. */
   arrivals = 0
   limits: NodeLimits = defaultLimits
   /** What a power failure may lose of its disk; undefined if none will come. */
   unsynced: Unsynced | undefined
-  /** Which faults may strike it in the middle of a step. It stops at each call at which one of them may. */
+  /** Faults that may strike the node within a step. It stops at each call at which such a fault may strike. */
   mayStrike: ReadonlySet<StepFaultKind> = new Set()
-  /** The faults that will strike it, once it makes such calls. */
+  /** Faults that wait for the next call at which they can strike. */
   readonly waitingFaults = new WaitingFaults()
-  /** What is left of its disk, once its power has failed in the middle of a step. It is frozen then. */
+  /** What is left of the disk after a power failure within a step; undefined before. The node is frozen then. */
   lostPower: Remainder | undefined
-  /** Directories of this machine that contain what it writes. */
+  /** Directories of this machine that contain the node's written files. */
   written: readonly string[] = []
   /** Why the tool has ended it, if it exceeded a limit. */
   exceeded: string | undefined
-  /** What could not be held, one sentence each. */
+  /** Notes on what could not be held, a sentence each. */
   readonly notes = new Set<string>()
   /** Descriptor of its root directory; undefined before it has one. */
   root: number | undefined
@@ -499,8 +502,8 @@ export class HeldNode {
   }
 
   /**
-   * A thread spins without changing anything, and nothing else in the node runs. Time passes meanwhile, so that timers
-   * on which it waits fire.
+   * A thread spins without changing anything, and nothing else in the node runs. Fires the timers for which it may be
+   * waiting.
    *
    * @param timersMax limit on these timers in one step
    */

@@ -45,7 +45,7 @@ interface Waiting {
 export class WaitingFaults {
   readonly #waiting = new Map<StepFaultKind, Waiting>()
 
-  /** The one of this kind, if there is one. */
+  /** The waiting fault of this kind; undefined if there is none. */
   get<Kind extends StepFaultKind>(kind: Kind): StepFaults[Kind] | undefined {
     return this.#waiting.get(kind)?.fault as StepFaults[Kind] | undefined
   }

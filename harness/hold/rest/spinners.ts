@@ -11,7 +11,7 @@ const noCall = -1
 const gaveWay = -1
 /** Go's monitor gives what a thread in a system call has to another at its second look. */
 const napsOfOthers = 4
-/** More than any lock yields before it waits; at 30 µs each. */
+/** Yields, at 30 µs each, before a look at the thread: more than any lock makes before it waits. */
 const yieldsPerLook = 512
 /** A thread that spins shows it twice as fast as its CPU time is spent, or some hundred times. */
 const timersAwaitedMax = { byTurns: 2, byYields: 100 } as const
@@ -107,7 +107,10 @@ export class Spinners {
     this.#stopped.goOn(thread)
   }
 
-  /** Whether those that were put aside, as this one spins, still do so: what they wait for may have been written. */
+  /**
+   * Whether the threads that were put aside while this one spins still spin: the memory for which they wait may have
+   * been written.
+   */
   #allSpin(thread: HeldThread): boolean {
     const aside = thread.process.node.threads.filter(other => other !== thread && other.spinsAside)
     const goingOn = aside.filter(other => {

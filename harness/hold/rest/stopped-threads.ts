@@ -49,7 +49,7 @@ export class StoppedThreads {
     if (resumption) this.#release(thread, resumption)
   }
 
-  /** Its call returns as if it had slept. */
+  /** The thread's call returns as if it had slept. */
   endNap(thread: HeldThread): void {
     thread.napping = false
     thread.spinsAside = false

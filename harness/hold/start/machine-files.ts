@@ -43,7 +43,7 @@ import {
 interface MachineFiles {
   /** Descriptor of that namespace. */
   readonly namespace: number
-  /** Each part before those mounted in it. */
+  /** Parts of the file tree; a part precedes those mounted in it. */
   readonly parts: readonly Part[]
 }
 
@@ -80,7 +80,7 @@ const machineFiles = (owned: string): MachineFiles => {
 }
 
 /**
- * The directories of this machine that private layers cover, each before those in it.
+ * Directories of this machine that private layers cover; a directory precedes those in it.
  *
  * @param owned directory that will contain the layers
  */

@@ -145,8 +145,8 @@ export const unlessInterrupted = async <Result>(work: Promise<Result>): Promise<
 }
 
 /**
- * Does some work during which this thread waits for other processes and holds no node. It then receives signals itself,
- * before all nodes. If nodes use up every CPU, other threads of this process get only a twentieth of one.
+ * Does some work during which this thread waits for other processes and holds no node. This thread then receives
+ * signals before all nodes. If nodes use up every CPU, other threads of this process get only a twentieth of one.
  */
 export const waitingForOthers = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   const blocked = Buffer.alloc(mask.length)

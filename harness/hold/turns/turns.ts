@@ -132,7 +132,7 @@ export class Turns {
   }
 }
 
-/** Does something during which this thread waits for threads of nodes: it continues before any of them does. */
+/** Runs work in which this thread waits for threads of nodes; this thread is scheduled before them. */
 export const ahead = <Result>(work: () => Result): Result => {
   const goBack = goAhead()
   try {
