@@ -16,7 +16,7 @@ export interface HostMark {
   readonly isVirtual: boolean
 }
 
-/** Which hosts a network has, and which of them are attached to it. */
+/** The hosts of a network, and which of them are attached. */
 export class Attachments {
   readonly #hosts: Hosts
   readonly #virtualHosts: VirtualHosts
@@ -66,8 +66,8 @@ export class Attachments {
   }
 
   /**
-   * Removes a node with its kernel and closes its link. What it sent stays in flight. What is sent to it waits until it
-   * is attached again.
+   * Removes a node with its kernel and closes its link. Messages that the host sent stay in flight. What is sent to it
+   * waits until it is attached again.
    */
   detach(name: string, peersSee: PeersSee): void {
     this.release(name, peersSee).close()
@@ -92,7 +92,7 @@ export class Attachments {
     return this.#hosts.get(name).link !== undefined
   }
 
-  /** A host without a process. It is added if it does not exist. */
+  /** A host without a process. The host is added if it does not exist. */
   virtualHost(name: string, address: string): VirtualHost {
     const known = this.#hosts.find(name)
     // A host from a mark exists already.

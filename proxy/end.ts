@@ -187,7 +187,9 @@ export class End implements Endpoint {
     this.#mute()
   }
 
-  /** The network resets the connection at this end at once. The other end learns of it as of what its peer sends. */
+  /**
+   * The network resets the connection at this end at once. The other end receives the reset as a message of its peer.
+   */
   breakOff(): void {
     tcp.abort(this.side!, this.host)
     this.#forget()

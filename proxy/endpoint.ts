@@ -1,7 +1,7 @@
 import type { SegmentArrival, Side } from './tcp.ts'
 
 /**
- * What a node's peers learn when it goes down. `reset`: the peer of each open connection gets a held `abort`.
+ * What the peers of a node are told when it goes down. `reset`: the peer of each open connection gets a held `abort`.
  * `nothing`: a peer learns of it only when something that it sent reaches the restarted node, whose kernel answers with
  * a held `abort`. In both cases virtual hosts see a reset at once.
  */

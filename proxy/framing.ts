@@ -12,11 +12,11 @@ export interface Pending {
   readonly bytes: Buffer
   /** The dissector's label. */
   readonly meaning?: string
-  /** If it holds more than one frame, all of them. */
+  /** All frames, if there is more than one. */
   readonly frames?: readonly Frame[]
 }
 
-/** Where a message is divided: after so many of its frames, or of its bytes, which need not be those of a frame. */
+/** Where a message is divided: after this many frames or bytes. Bytes may end within a frame. */
 export interface Division {
   readonly after: number
   readonly of: 'frames' | 'bytes'
@@ -51,7 +51,7 @@ export class Framing {
     return this.#reader?.rest() ?? noBytes
   }
 
-  /** What was sent in one step, in order, as messages. */
+  /** Divides the bytes and events of one step into messages, in order. */
   cut(carried: readonly StreamItem[]): Pending[] {
     const pending: Pending[] = []
     let stream: Buffer[] = []
@@ -73,7 +73,7 @@ export class Framing {
     return pending
   }
 
-  /** From now on, this one reads. */
+  /** Reads with this reader from now on. */
   use(reader: StreamReader): void {
     this.#reader = reader
   }

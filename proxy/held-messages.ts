@@ -121,8 +121,8 @@ export class HeldMessages {
   }
 
   /**
-   * Takes everything that a node has sent as if it had entered the receivers' kernels, which are played. Also returns
-   * who opened each connection.
+   * Takes all messages of a node as if the receivers' kernels, which are played, had received them. `opener` is the
+   * host that opened the message's connection.
    */
   takeSent(name: string): { readonly message: Message; readonly opener: string | undefined }[] {
     const sent = this.all().filter(({ from }) => from === name)

@@ -40,7 +40,7 @@ export interface Message {
   readonly opener?: string
   /** Payload; empty unless `datagram`, `echo`, `echo-reply` or `data`. */
   readonly bytes: Buffer
-  /** Of `data` that holds more than one frame of a dissector: all of them. It can be divided between them. */
+  /** Of `data` that holds more than one frame of a dissector: all of them. The message can be divided between them. */
   readonly frames?: readonly Frame[]
   /** Of `exceeded`. */
   readonly end?: PassageEnd

@@ -1,6 +1,6 @@
 /**
  * The message plane: the network of a system under check. Every node's kernel speaks only to the router, through its
- * link. What nodes send each other is held here as messages until a choice delivers them.
+ * link. Messages between nodes are held here until a choice delivers them.
  *
  * All of it is synchronous. `kernels.pump` moves packets until there are none; then `endStep` turns what was sent since
  * the last step into messages.

@@ -2,9 +2,9 @@
 export interface Outgoing {
   /** Writes it to the node's kernel. */
   write(): void
-  /** Key of its connection, if it has one. */
+  /** Key of the packet's connection; undefined for a datagram. */
   readonly connection?: number | undefined
-  /** Whether it only acknowledges, so that a later packet of its connection makes it superfluous. */
+  /** Whether the packet only acknowledges: a later packet of its connection then makes it superfluous. */
   readonly isAcknowledgement?: boolean
 }
 

@@ -107,8 +107,8 @@ export class PacketReader {
   }
 
   /**
-   * A datagram for many is one message to each other node that listens. Ignores IGMP, by which a kernel announces at random times
-   * what its programs want to receive.
+   * A datagram to a group becomes one message to each other node that listens. Ignores IGMP, by which a kernel
+   * announces at random times what its programs want to receive.
    */
   #routeForMany(from: Host, packet: Exclude<Packet, CorruptPacket>, length: number): void {
     const { hosts, cuts } = this.#to

@@ -18,7 +18,7 @@ const unpushedMin = 88
 
 export const nothingLearned: Lessons = { estimated: 0, segment: supposed, shorter: 0 }
 
-/** What it knows after another segment. */
+/** The lessons after another segment. */
 export const learn = (lessons: Lessons, length: number, isPushed: boolean): Lessons => {
   const { estimated, segment, shorter } = lessons
   if (length >= segment) return { estimated: length > segment ? length : estimated, segment: length, shorter: 0 }

@@ -2,7 +2,7 @@ import { describeConnection } from './connection.ts'
 import type { Cuts } from './cuts.ts'
 import type { End } from './end.ts'
 
-/** A node's connection on which nothing gets through. Its kernel gives it up after some time. */
+/** A node's connection on which nothing gets through. The node's kernel gives the connection up after some time. */
 export interface Unanswered {
   readonly node: string
   /** The connection and the kind, in the names of the execution. */

@@ -1,7 +1,7 @@
 import { Readable } from '../linux/readable.ts'
 import type { Host } from './hosts.ts'
 
-/** The hosts of a network that are up. It has to be made anew when one comes or goes. */
+/** The hosts of a network that are up. Make a new one when a host goes up or down. */
 export class UpHosts {
   readonly #hosts: readonly Host[]
   readonly #readable: Readable

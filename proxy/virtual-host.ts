@@ -114,7 +114,7 @@ export class VirtualSocket extends Duplex implements Endpoint {
     done(error)
   }
 
-  /** What was written already goes the other way. */
+  /** Bytes that were written already are sent on the new connection. */
   #askAgain(ask: () => Side): void {
     const { outgoing, finish } = this.side
     this.side = ask()

@@ -33,7 +33,7 @@ abstract class HttpReader extends FrameReader {
   protected readonly label: UserLabel
   /** The rest of a body whose beginning was passed on. */
   #rest: number | 'chunked' = 0
-  /** `asked`: what follows is WebSocket, unless it begins as HTTP does. */
+  /** `asked`: an upgrade was requested, so the next bytes are WebSocket unless they begin like HTTP. */
   #webSocket: 'asked' | 'begun' | undefined
 
   constructor(label: UserLabel) {

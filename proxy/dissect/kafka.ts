@@ -53,7 +53,7 @@ class RequestReader extends FrameReader {
     return alike
   }
 
-  /** The request that has this answer. */
+  /** Takes the request to which this answer belongs. */
   take(number: number): string | undefined {
     const name = this.#open.get(number)
     this.#open.delete(number)

@@ -91,7 +91,7 @@ const cutValue = (held: Buffer, label: UserLabel, byDefault: (value: RespValue) 
   return { length: parsed.end, label: labelBy(label, parsed.value, () => byDefault(parsed.value)) }
 }
 
-/** A busy primary sends empty lines so that its replica does not give it up. */
+/** A busy primary sends empty lines to keep the connection of its replica alive. */
 const cutKeepAlive = (held: Buffer): Cut | undefined => {
   if (held[0] === newline) return { length: 1, label: 'keep-alive' }
   if (held[0] !== carriageReturn) return undefined

@@ -44,7 +44,7 @@ export class CrossTraffic {
     return made
   }
 
-  /** Calls `enter` for each packet that comes until now. */
+  /** Calls `enter` for each packet that arrives until `now`, ms. */
   until(now: number, enter: (atMs: number, bytes: number) => void): void {
     const earliest = now - burstsMax * this.#meanGapMs
     // A Poisson process has no memory, so it may begin anywhere.

@@ -17,7 +17,7 @@ interface PassageEnd {
 
 /** The pipes that a packet passes, in this order. */
 export interface Passage {
-  /** The host to which it leads. */
+  /** The host at the end of the path. */
   readonly to: number
   readonly pipes: readonly PacketPipe[]
   readonly isCut: boolean

@@ -31,11 +31,11 @@ export interface PipeSettings {
   readonly corrupt?: number
 }
 
-/** Results for a packet that did not come through. */
+/** Results for a packet that the pipe drops. */
 export const lost = -1
 export const overflowed = -2
 
-/** Times closer than this count as the same. */
+/** Times closer than this, in ms, count as equal: rounding errors are smaller. */
 const instant = 1e-6
 
 /** One direction of a link in real time. It tells when a packet comes out. Times are milliseconds of one clock. */
@@ -78,7 +78,7 @@ export class PacketPipe {
     return this.#settings
   }
 
-  /** It does something else to packets that come from now on; those that it has taken in come out as they would have. */
+  /** Changes the settings for packets that enter from now on. Packets within the pipe leave it as they would have. */
   change(settings: PipeSettings, now: number): void {
     this.#cross?.until(now, this.#enterCross)
     this.#cross = crossOf(settings, this.#random, now)

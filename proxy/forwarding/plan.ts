@@ -36,7 +36,7 @@ export interface HostWayChange {
   readonly to: number
   /** Whether nothing passes. */
   readonly isCut?: boolean
-  /** One more pipe before the others; `null` removes it. */
+  /** A pipe that precedes the others; `null` removes it. */
   readonly extra?: PipeSettings | null
 }
 

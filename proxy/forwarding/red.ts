@@ -32,7 +32,8 @@ export class RandomEarlyDetection implements EarlyDrop {
   }
 
   drops(now: number, share: number, waitMs: number, sendMs: number): boolean {
-    // Small packets could have been sent while the queue was empty. Each would have found it empty.
+    // Small packets could have been sent while the queue was empty. Each of these packets would have found the queue
+    // empty.
     if (waitMs === 0) this.#average *= (1 - weight) ** Math.max(0, (now - this.#idleSince) / sendMs)
     this.#average += weight * (share - this.#average)
     const isDropped = this.#isUnlucky()

@@ -17,7 +17,7 @@ const switchName = 'switch'
 const ethernetHeader = 14
 
 /**
- * An Ethernet switch in the kernel with a cable to each host. What hosts send each other passes it instead of the TUN
+ * An Ethernet switch in the kernel with a cable to each host. Packets between hosts pass the switch instead of the TUN
  * devices.
  */
 export class Switch {

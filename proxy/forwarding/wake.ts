@@ -12,7 +12,7 @@ export const wake = (fd: number): void => {
   requireSuccess('write to the eventfd', write(fd, one, one.length))
 }
 
-/** Resets it, so that it can be waited for again. */
+/** Resets the descriptor, so that one can wait for it again. */
 export const awake = (fd: number): void => {
   read(fd, Buffer.alloc(8), 8)
 }

@@ -7,7 +7,7 @@ export interface IpHeader extends IpPayload {
   readonly isFragment: boolean
 }
 
-/** What a packet carries, as far as its checksum is about it. */
+/** The part of a packet that the checksum of its protocol covers. */
 export interface IpPayload {
   readonly protocol: number
   /** Where it begins, and where it ends. */
@@ -41,7 +41,7 @@ const readIpv4 = (bytes: Buffer, length: number): IpHeader | undefined => {
   }
 }
 
-/** A header that goes on after these bytes, as that of a fragment does, counts as another protocol. */
+/** An extension header, for example of a fragment, counts as another protocol. */
 const readIpv6 = (bytes: Buffer, length: number): IpHeader | undefined => {
   if (length < lengths[6]) return undefined
   const end = lengths[6] + bytes.readUInt16BE(4)

@@ -214,8 +214,8 @@ export const encodeSegment = (into: Buffer, segment: Segment): number => {
 }
 
 /**
- * Writes the ICMP message "port unreachable" that answers `datagram`, and returns its length. The quoted
- * datagram is encoded again as it came.
+ * Writes the ICMP message "port unreachable" that answers `datagram`, and returns its length. The datagram is quoted by
+ * encoding it again, with the same bytes.
  */
 export const encodePortUnreachable = (into: Buffer, datagram: Omit<Datagram, 'kind'>): number => {
   const length = ipHeaderLength(datagram.destination) + udpHeader
