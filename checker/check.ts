@@ -35,11 +35,14 @@ const defaultMs = 60_000
  */
 const suspectShares = [1 / 2, 1 / 6] as const
 /**
- * The search ends while a suspect could still be examined, if that takes at most so many times what it took before, but not
- * sooner than when this share of the time is left.
+ * The search ends while a suspect could still be examined, if that takes at most this many times what it took before,
+ * but not sooner than when this share of the time is left.
  */
 const [suspectReserve, suspectReserveShare] = [1.5, 1 / 6]
-/** To execute something once more with new processes and record it takes so many times what it took in the search, at most. */
+/**
+ * Executing a schedule once more with new processes, and recording it, takes at most this many times as long as in the
+ * search.
+ */
 const recordingFactor = 1.5
 
 /**

@@ -71,13 +71,14 @@ const whilePaying: readonly SearchName[] = ['fruitful', 'deviations']
  * is wrong there is often near, and a way of many steps need not be executed for each try.
  */
 const roundFromState: readonly (SearchName | 'best')[] = ['deviations', ...rounds.auto]
-/** So many inputs of nodes are one turn, or so many steps in memory: they take about as long as one execution. */
+/** A turn of a search of nodes alone: inputs of nodes, or steps in memory, that take about as long as one execution. */
 const inputsPerTurn = 30
 const transitionsPerTurn = 10_000
 
 /**
- * Walks for what only some systems do, or what is seldom behind a bug. They have one turn after so many others: with fewer
- * others, what needs none of them is found later. They draw random numbers of their own, so that the others do the same with them as without.
+ * Walks for what only some systems do, or what is seldom behind a bug. They have one turn after this many others: with
+ * fewer others, what needs none of them is found later. They draw random numbers of their own, so that the others do
+ * the same with them as without.
  */
 const aside = {
   /** Where clients call, walks that wait. */

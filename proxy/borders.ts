@@ -2,7 +2,7 @@
 export const places = ['first', 'half', 'last'] as const
 export type SplitPlace = (typeof places)[number]
 
-/** The number of bytes before a place in so many, at least two. */
+/** The number of bytes before a place in a write of `length` bytes, at least two. */
 export const byteAt = (place: SplitPlace, length: number): number =>
   place === 'first' ? 1 : place === 'last' ? length - 1 : length >> 1
 

@@ -108,7 +108,7 @@ const partsOf = (bytes: Buffer, bytesMax: number): Buffer[] =>
     bytes.subarray(index * Math.min(bytesMax, bytes.length), (index + 1) * bytesMax),
   )
 
-/** Frames in groups of at most so many bytes. */
+/** Frames in groups of a number of bytes at most. */
 const together = (frames: readonly Frame[], bytesMax: number): Frame[][] => {
   const groups: Frame[][] = []
   let bytes = 0

@@ -94,7 +94,7 @@ export class HeldMessages {
     return this.#connections.divide(message, at)
   }
 
-  /** What would arrive first of a message that is divided after so many of its frames. */
+  /** The part of a divided message that would arrive first. */
   beginningOf(message: Message, count: number): Message {
     return framePart(message, [0, count], this.#labelOf)
   }

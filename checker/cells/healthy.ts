@@ -32,8 +32,8 @@ export const isHealthy = <State>({ schedule }: Pick<Executor<State>, 'schedule'>
   schedule.some(({ kind }) => kind === 'healthy')
 
 /**
- * In a network that was made healthy, takes the steps that follow by themselves, until each property that is judged there
- * has held since, or one is violated. One that was not decided in so many steps is noted.
+ * In a network that was made healthy, takes the steps that follow by themselves, until each property that is judged
+ * there has held since, or one is violated. A property that was not decided in this many steps is noted.
  */
 export const goOnHealthy = async <State>(executor: Executor<State>): Promise<void> => {
   const { schedule, lastLive, judgedHealthy, undecided } = executor

@@ -11,9 +11,9 @@ export interface Marked {
  * kilobytes to a megabyte.
  */
 const marksMax = 400
-/** Marks are in one life of each node and so many more. Each life takes the memory of its processes. */
+/** Lives with marks at most, besides one of each node. Each life takes the memory of its processes. */
 const livesMoreMax = 16
-/** How a state looks is remembered for so many of them. */
+/** Fingerprints of states that are remembered at most. */
 const seenMax = 100_000
 
 interface Kept {

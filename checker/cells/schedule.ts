@@ -58,10 +58,10 @@ type First = (
 ) => Choice | undefined
 
 /**
- * The same. Before a step that is not enabled yet, others come first. What is skipped is not returned, because it may change
- * what follows.
+ * The same. Before a step that is not enabled yet, others come first. What is skipped is not returned, because it may
+ * change what follows.
  *
- * @param firstMax a step waits for at most so many others
+ * @param firstMax a step waits for at most this many others
  */
 const attemptAfter = async <State>(
   executor: Executor<State>,
@@ -84,8 +84,8 @@ const attemptAfter = async <State>(
 }
 
 /**
- * A timer waits for at most so many steps. A node whose timer is gone would wait without end; with fewer, none could wait
- * for a node that ticks often.
+ * A timer waits for at most this many steps. A node whose timer is gone would wait without end; with fewer, none could
+ * wait for a node that ticks often.
  */
 const soonerMax = 1000
 /**

@@ -39,7 +39,7 @@ export interface Walk {
   readonly length: number
   /** The walk ends after this many steps, or twice as many and so on, if their second half met no new state. */
   readonly settlesFrom?: number
-  /** The walk goes on beyond its length, to at most so many steps, while a client has a call left or one is under way. */
+  /** Steps up to which the walk goes on beyond its length while a client has a call left or is in one. */
   readonly callsMax?: number
   /** For `again`: the steps to repeat. */
   readonly steps?: readonly Again[]

@@ -3,8 +3,9 @@ import type { Random } from '../system/random.ts'
 import type { Chooser } from './chooser.ts'
 
 /**
- * A far timer may be chosen in one step of so many, while something else can happen. With a smaller number, executions
- * would be full of expired time-outs that expire nowhere else; with a larger one, a bug behind one would not be found.
+ * While something else can happen, a far timer may be chosen in one of this many steps. With a smaller number,
+ * executions would be full of expired time-outs that expire nowhere else; with a larger one, a bug behind one would not
+ * be found.
  */
 const oneStepIn = 64
 

@@ -39,5 +39,5 @@ export class FaultTimes {
   }
 }
 
-/** The first fault happens within so long. */
+/** Time within which the first fault happens, ms of the walk's network. */
 const firstMs = 12_000

@@ -14,7 +14,7 @@ export const interruptions = [
   'calls',
 ] as const satisfies readonly ChoiceKind[]
 
-/** Up to so many steps of a node come before; small numbers are as likely as large ones. */
+/** Steps of a node before its interruption at most; drawn so that small numbers are as likely as large ones. */
 const stepsBefore = 32
 /** How many timers of others fire during a pause. */
 const timersOfOthers = [3, 6, 12, 24] as const

@@ -71,7 +71,7 @@ const beginnings: Partial<Record<Choice['kind'], Beginning>> = {
  * time-out that never expires, or the only timer of its node, which then fires at once.
  */
 const lengthsMs = [12_000, 35_000, 70_000] as const
-/** A pause is over after so many timers: a walk has other things to do. */
+/** Timers after which a pause is over: the rest of the walk is for other things. */
 const timersMax = 48
 
 /** The pauses of a walk, by the clocks of the nodes that wait. In half of the walks it is always the same node. */

@@ -8,11 +8,11 @@ export interface CallResult {
 }
 
 /**
- * After so many calls that failed, and none that did not, a client is known to call in vain in such a situation. With
- * fewer, one that was unlucky would be kept from calling; with more, a short check would not learn it.
+ * A client is known to call in vain in a situation after this many calls, if all of them failed. With fewer, one that
+ * was unlucky would be kept from calling; with more, a short check would not learn it.
  */
 const failedMin = 4
-/** At most so many situations are known. All are sent along with each execution. */
+/** Situations that are known at most: all of them are sent with each execution. */
 const knownMax = 1_000
 
 /** What calls came to, by the situation in which they were made. */
@@ -43,7 +43,7 @@ export class CallResults {
 /** Where a call is made. */
 export const callAt = ({ label }: Choice, situation: string): string => `${label} ${situation}`
 
-/** One walk in so many makes calls whatever it is known to come to: even one that fails may do harm. */
+/** One in this many walks makes calls that are known to fail: such a call may do harm all the same. */
 const heedlessIn = 4
 
 export const isHeedless = (seed: number): boolean => seed % heedlessIn === 0

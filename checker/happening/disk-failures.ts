@@ -1,6 +1,6 @@
 import { type Numbered, numbered } from './numbered.ts'
 
-/** What goes wrong with a node's disk in its next step, and at which call: at its so many-th sync or write. */
+/** What goes wrong with a node's disk in its next step: at its n-th sync or write. */
 export type DiskFailure = Numbered<keyof typeof words>
 
 /** How each is said. The first three are what any program must expect; of the others, a disk says nothing. */

@@ -1,4 +1,4 @@
-/** Something in words with a number: which of them, and at the so many-th call. */
+/** A fault in words with a number: which fault, and at the n-th call. */
 export interface Numbered<What extends string> {
   readonly what: What
   readonly at: number

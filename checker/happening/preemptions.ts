@@ -1,6 +1,6 @@
 /**
- * The threads of a node that give way in its next step: before its `from`-th system call that others may notice, and, if
- * `every` is given, before each so many-th one after that.
+ * The threads of a node that give way in its next step: before its `from`-th system call that others may notice, and,
+ * if `every` is given, before each n-th call after that, n being `every`.
  */
 export interface Preemption {
   readonly from: number

@@ -12,7 +12,10 @@ const lengths = [32, 64, 128, 256] as const
  * variants, each would get fewer walks.
  */
 const variants = 4
-/** In so many rounds, walks have the first: each other one costs new starts, which a short check would not get back. */
+/**
+ * Rounds in which walks use the first variant: each other variant costs new starts, which a short check would not get
+ * back.
+ */
 const roundsOfFirst = 10
 
 export const variantIn = (round: number): number => Math.max(0, round + 1 - roundsOfFirst) % variants

@@ -2,7 +2,10 @@ import type { TaskOutcome } from '../cells/task.ts'
 import { isFault } from '../happening/kinds.ts'
 import type { Choice } from '../system/system.ts'
 
-/** Only the latest executions are kept, and so many of their last steps. More would take memory and lookup time. */
+/**
+ * Executions that are kept, the latest ones, and the number of their last steps. More would take memory and lookup
+ * time.
+ */
 const keptMax = 64
 const stepsMax = 8_000
 

@@ -17,7 +17,7 @@ export const outlineOf = (step: RecordedStep): RecordedStep => ({
   withdrawn: [],
 })
 
-/** So many bytes of the end of what a node has written since it was started are kept in an outline. */
+/** Bytes of output of a node since its start, counted from the end, that an outline keeps. */
 const outputMax = 1 << 18
 
 /** Everything known after a step, gathered from the steps so far, each of which has only what changed. */

@@ -58,7 +58,7 @@ export class Outlines {
     return this.#blocks.splice(0, recent)
   }
 
-  /** The file was written anew: what is kept as a whole lies so many bytes further on. */
+  /** The file was written anew: records that are kept as a whole lie this many bytes further on. */
   move(bytes: number): void {
     for (const block of this.#blocks) block.byte += bytes
   }

@@ -9,7 +9,9 @@ import type { RecordedMessage, RecordedStep, TraceEnd, TraceHeader } from './tra
 /** Readable by the user alone: a trace holds everything that nodes sent and printed, perhaps secrets. */
 const ownMode = 0o600
 
-/** So many bytes of records are compressed together. With fewer the file would be larger; short traces are not compressed. */
+/**
+ * Bytes of records that are compressed together. With fewer the file would be larger; short traces are not compressed.
+ */
 const blockBytes = 1 << 18
 /** A ninth is left of the steps of 25 nodes; with the highest level not much less, for several times the CPU time. */
 const compression = { level: 3 } as const

@@ -22,9 +22,9 @@ const pointsMax = 40
 const walksMax = 20
 
 /**
- * Samples what becomes of the states along a schedule. Each state is brought back exactly, and so many walks begin in it as
- * the limits allow: one from each state in turn, so that all have equally many. `undefined` if not even one from each was
- * done.
+ * Samples what becomes of the states along a schedule. Each state is brought back exactly, and as many walks begin in
+ * it as the limits allow: one from each state in turn, so that all have equally many. `undefined` if not even one from
+ * each was done.
  *
  * The walks are fair to all steps and take no fault, so a state in which only a fault leads on counts as good for a
  * violation.

@@ -92,10 +92,12 @@ const orderLimits: SearchLimits = { steps: 10_000, milliseconds: 10_000 }
 /** What is found out about a violation that is certain, for its reader. */
 const overtakingLimits = { steps: 5_000, milliseconds: 5_000 } satisfies SearchLimits
 const curveLimits = { steps: 5_000, milliseconds: 3_000 } satisfies SearchLimits
-/** What is found at once is reported soon: each may take a quarter of what was spent until then, and at least so much. */
+/**
+ * An early finding is reported soon: its examination may take a quarter of the time until then, and at least this time.
+ */
 const explainedShare = 1 / 4
 const explainedMin = { steps: 1_000, milliseconds: 1_000 } satisfies SearchLimits
-/** Walks of the curve of a safety violation are so many times as long as its schedule, and at least this long. */
+/** Walks of the curve of a safety violation: their length as a multiple of the schedule's, and in steps at least. */
 const [curveFactor, curveLengthMin] = [2, 50]
 const suspectStepsMax = 500_000
 /**

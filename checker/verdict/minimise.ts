@@ -92,7 +92,7 @@ const minimiseBy = async (
 /** The first chunks of single steps to drop are this part of the schedule. Larger ones were tried as conversations. */
 const chunksMin = 32
 
-/** So many milder faults are tried in place of one, and so many sooner ends of one. */
+/** Milder faults that are tried in place of a fault at most, and sooner ends of it. */
 const milderMax = 12
 const soonerMax = 8
 

@@ -40,7 +40,7 @@ export const overtakingsIn = async (
   }
 }
 
-/** At most so many messages are tried. More would be a list that nobody reads. */
+/** Messages that are tried at most. More would be a list that nobody reads. */
 const messagesMax = 24
 
 /** For each message that was overtaken, by which steps, the last one first. The message overtaken last comes first. */

@@ -27,7 +27,10 @@ const patienceMs = 20_000
 /** The event loop turns at least this often: signals to the tool, and its timers, are handled there. */
 const turnEveryMs = 5
 
-/** A client that calls until it has returned may fail so often in one execution. Without a limit, some would have no end. */
+/**
+ * Failures in one execution after which a client that calls until it has returned gives up. Without a limit, some
+ * executions would have no end.
+ */
 const againMax = 100
 
 /** Name under which programs run in a node are recorded as calls. */

@@ -25,7 +25,7 @@ export interface AuditDifference {
   readonly what: string
 }
 
-/** So many of the first executions on new processes are repeated in place, and later one in so many. */
+/** Executions on new processes that are repeated in place: the first ones, and later one in `anewEvery`. */
 const firstAnew = 2
 const anewEvery = 4
 

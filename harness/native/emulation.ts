@@ -34,7 +34,7 @@ export interface EmulationOptions extends Wiring {
 
 /** Callbacks for progress. */
 export interface EmulationObserver {
-  /** So many of those that are there from the start have been started. */
+  /** Number of nodes present from the start that have been started. */
   onStart(started: number, all: number): void
   onHappening(happening: Happened): void
   onLook(look: Look, atMs: number, values: Readonly<Record<string, boolean>>): void

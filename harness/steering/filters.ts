@@ -26,9 +26,9 @@ export const preventableOn = (labels: readonly string[]): string[] =>
     return kind !== 'deliver' || !withoutContent.test(meaningIn(label))
   })
 
-/** A filter that has prevented something in so many rounds running is given up: it would starve a node. */
+/** Consecutive rounds in which a filter may prevent something before it is given up: it would starve a node. */
 const roundsMax = 3
-/** A timer or call is put off so many times while a filter is on. */
+/** How often a timer or call is put off while a filter is on, at most. */
 const holdsMax = 3
 
 /** A filter that is on. */

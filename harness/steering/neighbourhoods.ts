@@ -6,7 +6,10 @@ export interface Ties {
   readonly sent: ReadonlyMap<string, number>
 }
 
-/** Systems of so many nodes are predicted as a whole. In larger ones a search hardly gets beyond the first steps of each node. */
+/**
+ * Nodes of a system that is predicted as a whole, at most. In larger ones a search hardly gets beyond the first steps
+ * of each node.
+ */
 const wholeMax = 8
 
 /**

@@ -38,7 +38,10 @@ export interface OutlookLimits {
   readonly within?: ReadonlySet<string> | undefined
 }
 
-/** While a way is executed in which something is prevented, so many messages more may be lost, and connections reset. */
+/**
+ * Messages that may be lost, and connections that may be reset, additionally while a way is executed in which something
+ * is prevented.
+ */
 const preventedMax = 3
 
 /**

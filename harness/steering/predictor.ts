@@ -61,20 +61,20 @@ interface Searched {
 
 const nothing: RoundOutcome = { foreseen: [], suspected: [], filters: [] }
 
-/** So many ways are executed on the whole system in a round, of those that single nodes could go. */
+/** Ways of single nodes that are executed on the whole system in a round, at most. */
 const suspicionsMax = 8
 /**
  * Of the inputs of a round's search for violations. The search by deviations gets further where a way has many steps, and the one by consequence
  * finds what is near where a prompt network never comes to rest.
  */
 const shareOfConsequence = 0.25
-/** So many ways that violated something are tried again in each round. Each costs a rewind and its steps. */
+/** Violating ways that are tried again in each round, at most. Each costs a rewind and its steps. */
 const knownMax = 4
-/** So many searches look for violations with something prevented. */
+/** Searches at most that look for violations with something prevented. */
 const searchesMax = 6
 /** Filters at once. More hinder the run more than a violation would. */
 const filtersMax = 3
-/** On a way so many messages are tried, its first ones and the last; and one timer or call. */
+/** Messages of a way that are tried, its first ones and the last; and one timer or call. */
 const triedMax = 4
 
 /**

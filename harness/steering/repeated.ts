@@ -1,6 +1,6 @@
 import { saidOf } from './filters.ts'
 
-/** From so many on, a note says how often steps with the same words were prevented. */
+/** Number from which a note says how often steps with the same words were prevented. */
 const timesMin = 10
 
 /** What steering has kept from happening again and again: the system may get nowhere, although no property is violated. */

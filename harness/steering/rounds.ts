@@ -1,4 +1,4 @@
-/** When it is searched beside a run: each so many milliseconds of its time, and later while a client is in a call. */
+/** When searches beside a run begin: at intervals in ms of the run's clock, and later while a client is in a call. */
 export class Rounds {
   readonly #everyMs: number
   readonly #waitsForCalls: boolean

@@ -40,7 +40,10 @@ export class Standstills {
     )
   }
 
-  /** When the node will have run for so long. What is due at the beginning of a standstill happens at its end. */
+  /**
+   * When the node will have run for a time, ms of the run. What is due at the beginning of a standstill happens at its
+   * end.
+   */
   whenRan(node: string, ranMs: number): number {
     return this.#of(node).reduce(
       (atMs, still) => (still.fromMs <= atMs ? atMs + still.untilMs - still.fromMs : atMs),

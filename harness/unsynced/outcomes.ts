@@ -15,7 +15,7 @@ export interface PowerOutcome {
 /** What a disk writes at once, and what a file system allocates at once. */
 const sectorBytes = 512
 const pageBytes = 4096
-/** Of many operations, so many of the latest are told apart. The earlier ones are lost or kept together. */
+/** Of many operations, this many of the latest are told apart. The earlier ones are lost or kept together. */
 const apartMax = 8
 
 /**

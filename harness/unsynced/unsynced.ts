@@ -10,8 +10,8 @@ import { bytesKept, type DiskOperation, describeOperation, type FileId, isOfData
 export type DiskModel = 'ordered' | 'posix'
 
 /**
- * So many operations, and bytes of them, are remembered. The kernel writes old ones back by itself some time: beyond
- * this, the oldest count as written.
+ * Operations that are remembered at most, and bytes of them. The kernel writes old ones back by itself some time:
+ * beyond this, the oldest count as written.
  */
 const operationsMax = 200
 const bytesMax = 16 << 20

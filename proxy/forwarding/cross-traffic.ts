@@ -10,8 +10,8 @@ export interface CrossSettings {
 
 const bytesByDefault = 1000
 /**
- * So many bursts are drawn at most for a time in which no packet came. Fewer would begin with a queue that is too short
- * at high load; more would delay the packet that comes.
+ * Bursts at most that are drawn for a time in which no packet came. Fewer would begin with a queue that is too short at
+ * high load; more would delay the packet that comes.
  */
 const burstsMax = 2000
 

@@ -30,14 +30,14 @@ export interface ExplorerSearchOptions<State> extends TableOptions {
 }
 
 /**
- * So many ways may come to nothing on the whole system, and one more for each so many inputs that nodes took. Each costs an
- * execution. Nodes that behave differently when alone would make it thousands.
+ * Ways that may come to nothing on the whole system: this many, and one more for each `inputsPerFailure` inputs that
+ * nodes took. Each costs an execution. Nodes that behave differently when alone would make it thousands.
  */
 const failuresMax = 20
 const inputsPerFailure = 100
 /** With fewer states of the system, hardly anything is known of their future. It is looked at again each time when they are twice as many. */
 const pointsBeforeLook = 500
-/** After so many steps in memory somebody else gets a turn, and the time is looked at. */
+/** Steps in memory after which another search gets a turn, and the time is looked at. */
 const transitionsPerTurn = 10_000
 
 /**
@@ -59,7 +59,7 @@ export class ExplorerSearch<State> implements Search {
   #explorer: Explorer<State> | undefined
   /** Ways that came to nothing on the whole system. */
   #failures = 0
-  /** With so many states of the system, those without a future are looked for next. */
+  /** Number of states of the system at which those without a future are looked for next. */
   #looksAt = pointsBeforeLook
   readonly #clients = new ClientsAlone()
   /** Whether it was ended, or the nodes cannot begin alone. */

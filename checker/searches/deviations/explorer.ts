@@ -61,7 +61,10 @@ const knownOwnCost = 2
 const overlapCost = 2
 /** At most this many ways to one combination of states are suspected: the others fail mostly for the same reason. */
 const suspicionsPerLocalsMax = 3
-/** So many states of one property are suspected because a prompt network leads to no good one. Each takes up to minutes to examine. */
+/**
+ * States at most that are suspected for one property, because a prompt network leads to no good one. Each takes up to
+ * minutes to examine.
+ */
 const hopelessMax = 3
 /** At most this many states of the system are kept. Each takes some hundred bytes. */
 const pointsMax = 1_000_000
@@ -180,9 +183,10 @@ export class Explorer<State> {
   }
 
   /**
-   * An input whose outcome must be learned; undefined if there is none until others were learned, or enough is done for now.
+   * An input whose outcome must be learned; undefined if there is none until others were learned, or enough is done for
+   * now.
    *
-   * @param transitionsMax after so many steps in memory it returns, even if no input is needed
+   * @param transitionsMax steps in memory after which it returns, even if no input is needed
    */
   next(transitionsMax = Number.POSITIVE_INFINITY): Ask | undefined {
     const end = this.transitions + transitionsMax

@@ -40,7 +40,7 @@ interface Limits {
 const spendable: readonly Choice['kind'][] = [...faultKinds, 'overlap']
 /** More than any `spent`. */
 export const spentEnd = 10 ** spendable.length
-/** So many ways are held back at once. */
+/** Ways that are held back at once, at most. */
 const heldMax = 2
 /** Connections being opened in one step; a bound in case that requests and answers never end. */
 const openingsMax = 64

@@ -101,5 +101,5 @@ export const predict = async <State>(options: PredictOptions<State>): Promise<Pr
   return { suspicions, transitions, inputs, states, depth, deviations, isDone, isLost, undecided }
 }
 
-/** After so many steps in memory the time is looked at. */
+/** Steps in memory between two looks at the time. */
 const transitionsPerLook = 10_000

@@ -26,11 +26,11 @@ export interface LocalOptions<State> {
 
 const evaluationsMaxUsual = 1_000
 /**
- * The search ends after this many orders that the whole system could not execute or that violated nothing. So many
+ * The search ends after this many orders that the whole system could not execute or that violated nothing. This many
  * failures show that the nodes behave differently when alone.
  */
 const failuresMax = 50
-/** After so many inputs that are remembered, somebody else gets a turn, and the time is looked at. */
+/** Remembered inputs after which another search gets a turn, and the time is looked at. */
 const rememberedMax = 1_000
 /** At most this many kinds of crashes and divergences are executed on the whole system. Each costs an execution. */
 const findingsMax = 16

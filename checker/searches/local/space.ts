@@ -456,7 +456,7 @@ const inputsOf = (state: SpaceState): string[] => wayTo(state).map(({ input }) =
 const isNext = ({ streams }: SpaceState, { stream }: Sent): boolean =>
   stream === undefined || (streams.get(stream.name) ?? 0) === stream.index
 
-/** These messages, at the positions that they have in their streams after so many others. */
+/** These messages, at their positions in streams that already have a number of others. */
 const positioned = (sent: readonly Flying[], before: ReadonlyMap<string, number>): Sent[] => {
   const next = new Map(before)
   return sent.map(({ sent: message }) => {

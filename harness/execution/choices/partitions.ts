@@ -16,7 +16,7 @@ export interface Partition {
   readonly ways: readonly Way[]
 }
 
-/** Of so many nodes, all splits and bridges are told apart. With more, nodes of one role are split in their order. */
+/** Nodes at most of which all splits and bridges are offered. With more, nodes of one role are split in their order. */
 const everySplitMax = 5
 
 /**

@@ -46,7 +46,10 @@ const bothBegin = (first: ClientOption, second: ClientOption): Option => {
   }
 }
 
-/** A message is divided before at most so many of its frames: with more, one long write would be most of what is enabled. */
+/**
+ * A message is divided before at most this many of its frames: with more, one long write would be most of what is
+ * enabled.
+ */
 const divisionsMax = 16
 
 /** A message that was written together may arrive in two steps: up to each of its frames, and the rest. */

@@ -9,9 +9,12 @@ import { type HeldNode, type HeldThread, noPolls } from '../held/held-node.ts'
  * its node, or its time-out is over.
  */
 
-/** After so many equal answers, the thread is watched for other calls. With fewer, busy servers would be watched. */
+/** Equal answers after which the thread is watched for other calls. With fewer, busy servers would be watched. */
 const unwatchedMax = 256
-/** After so many further ones it waits. A thread that polls while it computes needs some until it is done. */
+/**
+ * Further equal answers after which the thread waits. A thread that polls while it computes needs some until it is
+ * done.
+ */
 const watchedMax = 64
 
 const names: ReadonlySet<SyscallName | undefined> = new Set<SyscallName>([

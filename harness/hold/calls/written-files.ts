@@ -139,7 +139,7 @@ export const placeOfWrite = (
   }
 }
 
-/** A write of at most so many bytes, at the file's position if no other is given. */
+/** A write of a number of bytes at most, at the file's position if no other is given. */
 const write = (writer: Writer, fd: number, length: number, at?: number, flags = 0): Then | undefined => {
   const file = fileOf(writer.thread.process.pid, fd)
   if (file === undefined) return undefined

@@ -117,7 +117,7 @@ export const writePage = (memory: ProcessMemory, clock: VirtualClock): void => {
 /** Number of reads after which the page makes the system call. */
 export const readsOfPage = 4096
 
-/** Lets a process make that call after so many further reads, and then after each `readsOfPage` again. */
+/** Lets a process make that call after a number of further reads, and then after each `readsOfPage` again. */
 export const writeReadsLeft = (memory: ProcessMemory, reads: number): void => {
   const count = Buffer.alloc(4)
   count.writeUInt32LE(readsOfPage - reads)

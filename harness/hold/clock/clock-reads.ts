@@ -29,16 +29,18 @@ const readsOfGrowth = 512
 const workMax: Nanoseconds = 50_000
 /** Where a program's own doing takes time: for one read, and what it does until the next. About what a system call costs. */
 const workOfRead: Nanoseconds = 1000
-/** The clock page stops such a program once in so many reads. */
+/** Reads after which the clock page stops such a program. */
 const readsOfPaced = 128
-/** So many reads in one step take no time. With fewer, programs would have more steps that only read clocks now and then. */
+/**
+ * Reads in one step that take no time. With fewer, programs would have more steps that only read clocks now and then.
+ */
 const readsAtOnce = 8192
-/** The clock page stops a program that sends meanwhile once in so many reads: iperf3 sends until its clock has moved. */
+/** Reads after which the clock page stops a program that sends meanwhile: iperf3 sends until its clock has moved. */
 const readsOfSender = 2 * readsOfPaced
-/** A program with so many packets in a step is one that sends. */
+/** Packets in a step from which a program counts as one that sends. */
 const packetsOfSender = 16
 
-/** The clock page stops such a program once in so many reads. If it were more, short waits would last milliseconds. */
+/** Reads after which the clock page stops such a program. With more, short waits would last milliseconds. */
 const readsOfWorking = 8
 
 /** The process whose reads are counted. */

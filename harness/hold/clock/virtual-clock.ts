@@ -11,7 +11,7 @@ export const never: Nanoseconds = 90 * 24 * 3600 * second
 
 export type ClockName = 'realtime' | 'monotonic'
 
-/** A new node's machine has been up for so long. */
+/** Time for which a new node's machine has been up: what CLOCK_MONOTONIC shows first. */
 const bootedSeconds = 1000
 
 /** Which of the two a clock id of clock_gettime(2) follows; undefined for clocks of CPU time and of devices. */

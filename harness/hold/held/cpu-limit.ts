@@ -46,7 +46,7 @@ export class CpuLimit {
   /** CPU time of each at the first check. */
   #usedBefore: readonly number[] | undefined
 
-  /** @param limitTurns makes a node's threads, which never wait, give way after so much CPU time */
+  /** @param limitTurns makes a node's threads, which never wait, give way after their share of CPU time */
   constructor(nodes: readonly HeldNode[], msMax: number, limitTurns: (node: HeldNode, ms: number) => void) {
     this.#nodes = nodes
     this.#msMax = msMax

@@ -3,7 +3,7 @@ import type { DiskFailure } from '../../../checker/happening/disk-failures.ts'
 import type { Preemption } from '../../../checker/happening/preemptions.ts'
 import type { Remainder } from '../../unsynced/outcomes.ts'
 
-/** The power fails just before the node syncs or sends something for the so many-th time from now, in whichever step. */
+/** The power fails just before the node's n-th sync or send from now, in whichever step. */
 export interface PowerFailure {
   readonly before: number
   readonly leaves: Remainder

@@ -78,7 +78,7 @@ const sitesOf = (fd: number, { offset, length }: MappedCode): readonly number[] 
 
 /** Code is read in pieces that stay in the processor's cache: a whole program takes 30 ms. */
 export const pieceSize = 1 << 18
-/** So much of a piece is looked at again with the next one. */
+/** Bytes of a piece that are looked at again with the next one. */
 const overlap = lookBack + instructionRest
 
 /** Where these instructions begin in a part of a file, counted from its beginning. */

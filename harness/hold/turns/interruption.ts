@@ -116,7 +116,7 @@ export const heedSignals = (): void => {
   if (deadline !== Number.POSITIVE_INFINITY && performance.now() > deadline) throw new BudgetSpent('aborted')
 }
 
-/** After a signal: leaves so much time from now on to write down what was found. Another signal ends that too. */
+/** After a signal: leaves time, from now on, to write down what was found. Another signal ends that too. */
 export const leaveTime = (milliseconds: number): void => {
   if (!isInterrupted()) return
   notice()
