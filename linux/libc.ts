@@ -65,7 +65,6 @@ export const CLONE_NEWNS = 0x0002_0000
 export const CLONE_NEWCGROUP = 0x0200_0000
 export const CLONE_NEWUTS = 0x0400_0000
 export const CLONE_NEWIPC = 0x0800_0000
-export const CLONE_NEWUSER = 0x1000_0000
 export const CLONE_NEWPID = 0x2000_0000
 export const CLONE_NEWNET = 0x4000_0000
 

@@ -14,7 +14,7 @@ export const liveTracePath = (trace: string): string => `${withoutExtension(trac
 export const reportPath = (trace: string): string => `${withoutExtension(trace)}.html`
 
 /** Path of a text for an issue: beside the trace. */
-export const issuePath = (trace: string): string => `${withoutExtension(trace)}.md`
+const issuePath = (trace: string): string => `${withoutExtension(trace)}.md`
 
 const withoutExtension = (trace: string) => trace.replace(/\.trace$/, '')
 

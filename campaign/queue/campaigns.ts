@@ -59,7 +59,7 @@ export const campaigns = async (redis: Redis): Promise<ListedCampaign[]> => {
   return found
 }
 
-export const workerName = `${hostname()}:${process.pid}`
+const workerName = `${hostname()}:${process.pid}`
 
 /** Reports what a worker does for a campaign, or why it does nothing. */
 export const report = async (redis: Redis, id: string, line: string): Promise<void> => {

@@ -42,7 +42,7 @@ export const walk = async <State>(
 const newShareMax = 1 / 4
 
 /** Whether few states of the second half are not in the first. */
-export const settles = (states: readonly (string | undefined)[]): boolean => {
+const settles = (states: readonly (string | undefined)[]): boolean => {
   const half = Math.ceil(states.length / 2)
   const first = new Set(states.slice(0, half))
   const second = states.slice(half)

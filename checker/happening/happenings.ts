@@ -342,7 +342,7 @@ const steeredBy = (steered: Steered): string => {
 const setLabel = ({ ways }: Happenings['set']): string => `set ${ways.map(way => describeWay(way)).join('; ')}`
 
 /** How far a clock jumps, in the largest unit that allows a whole number: `+1h`, `-90s`. */
-export const shownJump = (byMs: number): string => {
+const shownJump = (byMs: number): string => {
   const ms = Math.abs(byMs)
   const [unit, length] = unitsOfJumps.find(([, length]) => ms % length === 0) ?? ['ms', 1]
   return `${byMs < 0 ? '-' : '+'}${ms / length}${unit}`

@@ -15,7 +15,7 @@ const [often, seldom] = [4, 16] as const
 /** When a preemption of a rare class is shrunk, its first calls up to this number are tried one by one. */
 const singleMax = 12
 
-export const preemptionSaid = ({ from, every }: Preemption): string =>
+const preemptionSaid = ({ from, every }: Preemption): string =>
   every === undefined ? `before call ${from}` : `before every ${every}th call, from ${from}`
 
 /** Reads the words of `preemptionSaid`; undefined for any other words. */

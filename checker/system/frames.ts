@@ -30,7 +30,7 @@ const handedOut = ['harness/clients/', 'harness/native/native-handle', 'harness/
 )
 
 /** Stack frames of an error, the innermost first, without those of Node.js and of packages. */
-export const stackFramesOf = (error: unknown): CodePosition[] => {
+const stackFramesOf = (error: unknown): CodePosition[] => {
   const stack = error instanceof Error ? error.stack : undefined
   if (typeof stack !== 'string') return []
   return stack.split('\n').flatMap(text => {

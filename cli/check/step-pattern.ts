@@ -15,7 +15,7 @@ export type StepPattern =
   /** Messages with these words, until none is left, or until a step with others could be taken. */
   | { readonly is: 'all'; readonly words: string; readonly until: string | undefined }
 
-export const stepPatternOf = (text: string): StepPattern => {
+const stepPatternOf = (text: string): StepPattern => {
   const [, earliest, node] = /^(?:the )?(earliest timer)(?: of (\S+))?$/.exec(text) ?? []
   if (earliest !== undefined) return { is: 'earliest', node }
   const [, words, times] = /^(.*\S) [×x](\d+)$/.exec(text) ?? []

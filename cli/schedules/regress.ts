@@ -42,9 +42,6 @@ export interface RegressOptions {
   readonly onSchedule?: ((file: string, ordinal: number, of: number) => void) | undefined
 }
 
-export const defaultExecutions = 32
-export const defaultDirectory = 'schedules'
-
 /**
  * Executes kept schedules on the present build.
  *

@@ -12,7 +12,7 @@ export interface Criu {
 }
 
 /** Older versions lack support for the vDSO and for some socket options of newer kernels. */
-export const oldestCriu = '4.2'
+const oldestCriu = '4.2'
 
 /** Where `lastnail doctor --fix` unpacks it with the libraries that it needs, outside of the system's directories. */
 export const criuDirectory = (): string =>

@@ -121,7 +121,7 @@ export class ImmediateCheck {
 }
 
 /** Names of the `always` properties. */
-export const safetyOf = ({ properties }: Pick<ResolvedSystem, 'properties'>): string[] =>
+const safetyOf = ({ properties }: Pick<ResolvedSystem, 'properties'>): string[] =>
   Object.entries(properties).flatMap(([name, { kind }]) => (kind === 'always' ? [name] : []))
 
 const nameOf = ({ kind, node, label }: Choice): string => `${kind} ${node} ${numbersApart(label).subject}`

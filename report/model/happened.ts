@@ -88,7 +88,7 @@ const overtakingSaid = ({ step, label, overtaken, since, delivered }: Overtaking
 }
 
 /** An input in words: `n1’s "vote 3"`, `n2’s timer of +150ms`. */
-export const inputSaid = (label: string): string => {
+const inputSaid = (label: string): string => {
   const { kind, node, from } = readLabel(label)
   if (kind === 'timer') return `${node}’s timer${label.replace(/^\S+ timer/, '').replace(' +', ' of ')}`
   if (from === undefined) return shown(label)

@@ -65,7 +65,7 @@ export const badgesOf = (story: Story, step: number): Badge[] => {
 }
 
 /** `12 of 20 walks from here do not recover` */
-export const curveSaid = ({ curve, kind }: RecordedVerdict, bad: number): string =>
+const curveSaid = ({ curve, kind }: RecordedVerdict, bad: number): string =>
   `${bad} of ${counted(curve!.walks, 'walk')} from here ${kind === 'liveness' ? 'do not recover' : 'violate it too'}`
 
 /** Badges for a step of the live execution. */

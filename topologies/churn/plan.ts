@@ -64,12 +64,6 @@ export const checkPlan = (value: unknown): ChurnPlan => {
 /** Reads a plan from its JSON. Throws a `TopologyError`. */
 export const readPlan = (json: string): ChurnPlan => checkPlan(parseJson(json))
 
-/** JSON with a line for each event. */
-export const writePlan = ({ nodes, initial, events }: ChurnPlan): string => {
-  const lines = events.map(each => JSON.stringify(each)).join(',\n')
-  return `{"nodes":${JSON.stringify(nodes)},\n"initial":${JSON.stringify(initial)},\n"events":[\n${lines}\n]}\n`
-}
-
 /** Merges plans for the same nodes and start. Throws a `TopologyError` if they contradict each other. */
 export const mergePlans = (first: ChurnPlan, ...others: readonly ChurnPlan[]): ChurnPlan => {
   const events = [first, ...others].flatMap(({ events }) => events)

@@ -70,7 +70,7 @@ export const timeoutOptions = [20, 21, 66, 67] as const
 /** SO_TIMESTAMP, SO_TIMESTAMPNS and SO_TIMESTAMPING, by old and new numbers. */
 export const timestampOptions = [29, 35, 37, 63, 64, 65] as const
 /** SIOCGSTAMP and SIOCGSTAMPNS, by old and new numbers. */
-export const timestampRequests = [0x8906, 0x8907, 0x8010_8906, 0x8010_8907] as const
+const timestampRequests = [0x8906, 0x8907, 0x8010_8906, 0x8010_8907] as const
 /** SO_REUSEPORT, and SO_ATTACH_REUSEPORT_CBPF. */
 export const sharedPortOptions = { share: 15, attachProgram: 51 } as const
 export const IPPROTO_TCP = 6

@@ -38,7 +38,7 @@ interface Entered {
 /** The calls of one step, by node and thread. */
 export type StepCalls = ReadonlyMap<string, readonly CallRecord[]>
 
-export const threadKeyOf = ({ node, thread }: ThreadKey): string => `${node} ${thread}`
+const threadKeyOf = ({ node, thread }: ThreadKey): string => `${node} ${thread}`
 export const fromKey = (key: string): ThreadKey => {
   const [node, thread] = key.split(' ')
   return { node: node!, thread: Number(thread) }
