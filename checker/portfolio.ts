@@ -67,8 +67,8 @@ const rounds: Readonly<Record<SearchKind, readonly (SearchName | 'best')[]>> = {
 /** Searches that get a turn only while they pay most. The search by deviations is one of them in `auto`. */
 const whilePaying: readonly SearchName[] = ['fruitful', 'deviations']
 /**
- * From a given state, which is mostly one of a live run, the search by deviations has the first turn of each round of `auto`: what
- * is wrong there is often near, and a way of many steps need not be executed for each try.
+ * From a given state, mostly one of a live run, the search by deviations has the first turn of each round of `auto`.
+ * Violations are often near such a state, and this search need not execute the way to it for each try.
  */
 const roundFromState: readonly (SearchName | 'best')[] = ['deviations', ...rounds.auto]
 /** A turn of a search of nodes alone: inputs of nodes, or steps in memory, that take about as long as one execution. */
@@ -119,10 +119,9 @@ export interface Failed {
 }
 
 /**
- * Gives turns to the searches of a check. Each execution has up to three parts: a schedule that a search wants; a walk
- * with faults and overlaps; and, if there are liveness properties, a walk without faults until each was live (MaceMC,
- * algorithm 2: liveness counts only from there on). An execution is used to its end, because its start is the most
- * expensive part.
+ * Gives turns to the searches of a check. Each execution has up to three parts: a schedule of a search; a walk with
+ * faults and overlaps; and, for liveness properties, a walk without faults until each was live (MaceMC, algorithm 2).
+ * Liveness counts only from there on. An execution is used to its end, because its start is the most expensive part.
  */
 export class Portfolio {
   readonly experience: Experience

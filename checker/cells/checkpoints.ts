@@ -42,11 +42,11 @@ const savedAfterLoss = 2
 
 /**
  * Speeds up executions that share a long beginning, such as walks from behind a critical transition and candidates for
- * a shorter schedule. A state is saved when it was requested a few times, or the first time if the way to it is long, if
- * the system can save it and restoring takes less time than executing the way: from the nearest other saved state on it.
- * If there are too many, the one is discarded whose way takes least, divided by the number of executions since its last
- * use (Blankstein, Sen, Freedman, "Hyperbolic Caching", USENIX ATC 2017). So the state of a long run from which a search
- * begins outlives those that a short examination behind it needs.
+ * a shorter schedule. A state is saved once it was requested a few times; if the way to it is long, the first time. It
+ * is saved only if the system can do so, and if a restore takes less time than executing the way from the nearest saved
+ * state. If there are too many, the one is discarded whose way takes least, divided by the number of executions since
+ * its last use (Blankstein, Sen, Freedman, "Hyperbolic Caching", USENIX ATC 2017). So the state of a long run from
+ * which a search begins outlives those that a short examination behind it needs.
  */
 export class Checkpoints<State> {
   readonly #executor: Executor<State>

@@ -25,9 +25,9 @@ export const healthy = (random: Random, seed: number): Chooser =>
   )
 
 /**
- * The order of a real network, for which systems are built: calls begin at once, messages arrive in the order in which they
- * were sent, and timers fire once nothing is in flight, in the order of one clock, where each input sets its node's timers
- * anew.
+ * The order of a healthy network, for which systems are built: calls begin at once, and messages arrive in the order in
+ * which they were sent. Timers fire once nothing is in flight, in the order of one clock, where each input sets its
+ * node's timers anew.
  */
 export const prompt = (random: Random): Chooser =>
   inputsBeforeTimers(

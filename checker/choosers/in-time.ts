@@ -7,11 +7,11 @@ import { Delays } from './delays.ts'
 import { FaultTimes } from './fault-times.ts'
 
 /**
- * A walk that keeps time, as the system would by itself: timers fire in the order of one clock, and each message takes as long
- * as its way does, on a network that is drawn for the walk (`Delays`). A fault happens in the first seconds, and mostly a second one
- * soon after (`FaultTimes`); some connections of its node hold back for seconds what they carry. So peers learn of it at
- * different times, and what a node says in its next life overtakes what they know of the one before. Other walks take such an
- * order only once in thousands, because they draw each timer by itself.
+ * A walk that keeps time, as the system would by itself. Timers fire in the order of one clock; each message takes the
+ * delay of its way, on a network that is drawn for the walk (`Delays`). A fault happens in the first seconds, and
+ * mostly a second one soon after (`FaultTimes`); some connections of its node hold back for seconds what they carry. So
+ * peers learn of it at different times, and what a node says in its next life overtakes what they know of the one
+ * before. Other walks take such an order only once in thousands, because they draw each timer by itself.
  */
 export const inTimeChooser = (random: Random): Chooser => {
   const clock = new CommonClock(random, random.pick(settingShares))

@@ -20,10 +20,11 @@ const stepsBefore = 32
 const timersOfOthers = [3, 6, 12, 24] as const
 
 /**
- * A walk in which a node is interrupted: everything takes the straight way, until one node is paused, loses its power, has its
- * wall clock jump, its disk fail or a call do less than it should, gets a message in parts, or has threads give way, after some of its first steps or of the
- * clients' calls. A node without power starts again at once. While one is paused, the others go on alone until some of their timers have fired, so that what they
- * wait for is over, such as a lease; then it goes on where it stood, with its clock late.
+ * A walk in which a node is interrupted: everything takes the straight way until one fault strikes one node, after some
+ * of its first steps or of the clients' calls. The fault is a pause, a power failure, a jump of the wall clock, a
+ * failure of the disk or of a call, a message in parts, or threads that give way. A node without power starts again at
+ * once. While a node is paused, the others go on until some of their timers have fired, so that a lease is over, for
+ * example. Then the node goes on where it stood, with its clock late.
  *
  * The node is drawn before the step, because most steps are those of a node that all others ask.
  */

@@ -13,13 +13,13 @@ type Beginning = keyof typeof chances
 const slowShares = [0, 0, 0.25, 0.5] as const
 
 /**
- * A walk with pauses: what a call or a timer began comes to its end, one message after the other. Then one thing begins: a
- * call; a pause, in which one node waits for long and what its timers begin comes to its end too; a single timer; or,
- * seldom, a fault. So calls are made between what takes long, while other walks have used them up by then, and what is
- * over after half a minute of rest (a lease, an ejected server, a cached answer) is over when the next call comes.
+ * A walk with pauses: what a call or a timer began comes to its end, one message after the other. Then one thing
+ * begins: a call; a pause, in which one node waits for long and what its timers begin comes to its end too; a single
+ * timer; or, seldom, a fault. Calls are thus made between long waits, when other walks have none left. What ends after
+ * half a minute of rest (a lease, an ejected server, a cached answer) has ended when the next call comes.
  *
- * All pauses of a walk have the same length, because several mostly wait for the same. In some walks some links are slow: their
- * messages arrive only when nothing else is in flight. A walk ends soon after its last call.
+ * All pauses of a walk have the same length, because several mostly wait for the same. In some walks some links are
+ * slow: their messages arrive only when nothing else is in flight. A walk ends soon after its last call.
  */
 export const longWaits = (random: Random, weights: Weights): Chooser => {
   const ways = new SlowWays(random, random.pick(slowShares))

@@ -76,9 +76,9 @@ export class Surprises {
   }
 
   /**
-   * Draws a surprise to look for. Each group has the same chance, and within it a surprise that came about when it was
-   * looked for is favoured. (The cube finds the vote race of liferaft in half of the executions that the plain rate
-   * needs.)
+   * Draws a surprise to look for. Each group has the same chance. Within a group, surprises that occurred when they
+   * were looked for are favoured. (The cube finds the vote race of liferaft in half of the executions that the plain
+   * rate needs.)
    */
   draw(random: Random): Counted | undefined {
     const known = [...this.#known.values()]

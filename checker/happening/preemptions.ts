@@ -8,8 +8,8 @@ export interface Preemption {
 }
 
 /**
- * A search draws one of these many residue classes of a step's calls, so that each call is reached soon: few classes
- * with many preemptions each, and more classes with few, because each preemption changes the calls that follow.
+ * A search draws one of these many residue classes of a step's calls, so that each call is reached soon. There are few
+ * classes with many preemptions each and many with few, because each preemption changes the calls that follow.
  */
 const [often, seldom] = [4, 16] as const
 /** When a preemption of a rare class is shrunk, its first calls up to this number are tried one by one. */

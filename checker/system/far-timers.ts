@@ -8,9 +8,8 @@ const farMsMin = 24 * 3600 * 1000
 const ratio = 100
 
 /**
- * The limit of a system's timers that are far beyond all others, in milliseconds: those due in a day or more, and in a
- * hundred times as long as any timer that is due in less than a day. Mostly they are time-outs that a library sets for
- * what never happens.
+ * Milliseconds from which timers are far beyond all others of a system: at least a day, and a hundred times as long as
+ * any timer that is due within a day. Mostly they are time-outs that a library sets for what never happens.
  */
 const farFrom = (allMs: readonly number[]): number => {
   const nearMs = allMs.filter(ms => ms < farMsMin)

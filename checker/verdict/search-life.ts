@@ -47,9 +47,9 @@ const orders = [0, 2, 4, 12]
 const knownMax = 8
 
 /**
- * Searches for a way back to a live state that random walks rarely take, before a state is called dead: each node's
- * conversations to their ends in every order of nodes; paths of live executions that pass through states met here; and
- * all schedules from there by rising depth. None of them takes a fault: see `recover`.
+ * Searches for a way back to a live state that random walks rarely take, before a state is called dead. It tries each
+ * node's conversations to their ends in every order of nodes; then the paths of live executions through states met
+ * here; then all schedules by rising depth. None of them takes a fault: see `recover`.
  */
 export const searchLife = async (
   cells: Cells,

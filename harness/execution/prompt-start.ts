@@ -23,9 +23,9 @@ interface Waiting {
 
 /**
  * The start of all nodes. One after another, each runs until its ports are open and its health check passes; a node
- * that only sleeps on its way is woken. A node that waits for others is left, and from then on, until all are ready,
- * the network is a prompt one: what nodes sent arrives in the order in which it was sent, and only where nothing is in
- * flight does time pass, to the timer that is due first. What happens so belongs to the start: no search chooses it.
+ * that only sleeps on its way is woken. A node that waits for others is left. From then on, until all are ready, the
+ * network is prompt: messages arrive in the order in which they were sent. Time passes only when nothing is in flight,
+ * to the timer that is due first. What happens so belongs to the start: no search chooses it.
  */
 export class PromptStart {
   readonly #stage: Stage

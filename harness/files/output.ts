@@ -26,8 +26,8 @@ export class Output {
   /** Everything that was read since the node's last start, or its end. */
   text = ''
   /**
-   * Equal only where the text is: to compare long texts of the same length would make each of them one piece, which takes its whole length in
-   * memory for each state that is remembered. 0 for the empty text.
+   * Equal only if the text is equal; 0 for the empty text. To compare long texts instead, V8 would flatten each of
+   * them, which takes their length in memory for each remembered state.
    */
   edition = 0
   /** What the last reading added to it, with the beginning of its first line. */

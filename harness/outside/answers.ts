@@ -18,8 +18,8 @@ export interface OutsideAnswer {
 
 /**
  * What an HTTP server outside of the system answers: by request (`GET /price`), or as a function. The function is
- * executed by a program of its own, one for each host, so it uses nothing that is declared around it; what it has to
- * remember it puts into `kept`, which is empty at each start of that program, and is its state for properties.
+ * executed by a program of its own, one for each host, so it cannot use variables declared around it. It keeps state in
+ * `kept`, which is empty at each start of that program; properties see it as the host's state.
  */
 export type Outside =
   | Readonly<Record<string, OutsideAnswer>>

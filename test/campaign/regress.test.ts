@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { printed } from '../../cli/printed/printed.ts'
-import { lastnail } from '../cli/lastnail.ts'
+import { here as lastnail } from '../cli/lastnail.ts'
 import { configuration, Service } from './service.ts'
 
 let service: Service

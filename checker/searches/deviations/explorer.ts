@@ -96,17 +96,18 @@ interface Pending {
 }
 
 /**
- * A search over states of the system that are put together of states of single nodes and messages in flight. It knows what single
- * nodes do from a table, and asks for what is not in it.
+ * A search over states of the system that are put together of states of single nodes and messages in flight. It knows
+ * what single nodes do from a table, and asks for what is not in it.
  *
- * By deviations: in the order of deviations from what a prompt network would do next. That delivers what was sent first, and fires
- * timers only when nothing is in flight; each fault, each message that overtakes another, and each earlier timer is a deviation
- * (delay-bounded scheduling: Emmi, Qadeer, Rakamarić, POPL 2011). A way that is held back is one deviation, however much passes
- * meanwhile and whatever fires, until what it holds arrives.
+ * By deviations: in the order of deviations from what a prompt network would do next. That delivers what was sent
+ * first, and fires timers only when nothing is in flight; each fault, each message that overtakes another, and each
+ * earlier timer is a deviation (delay-bounded scheduling: Emmi, Qadeer, Rakamarić, POPL 2011). A way that is held back
+ * is one deviation, however much passes meanwhile and whatever fires, until what it holds arrives.
  *
- * By consequence: breadth first. It follows every message that may arrive, and what a node does by itself, or may befall it, only in
- * states of that node that are new ("Predicting and Preventing Inconsistencies in Deployed Distributed Systems", Yabandeh and others,
- * 2010, figure 8). So it follows chains of cause and effect, and skips most interleavings.
+ * By consequence: breadth first. It follows every message that may arrive. Timers, calls and faults of a node are
+ * followed only in states of that node that are new ("Predicting and Preventing Inconsistencies in Deployed Distributed
+ * Systems", Yabandeh and others, 2010, figure 8). So it follows chains of cause and effect, and skips most
+ * interleavings.
  */
 export class Explorer<State> {
   /** Steps of nodes taken in memory. */

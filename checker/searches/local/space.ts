@@ -104,10 +104,10 @@ const producersMax = 64
 
 /**
  * The states of each node, and the network: every message and every choice meets every state of its node (LMC, figure
- * 9). Two cases are left out: a state that has received the same message on every path, and a state whose node cannot
- * have done what every execution with that message requires (an answer does not come before its question). Inputs with
- * fewer choices, over all nodes, come first, and among these the ones with a known execution. So the bound on local
- * events rises as in section 4.2.
+ * 9). Two cases are left out. One is a state that has received the same message on every path. The other is a state
+ * whose node has not yet done what every execution with that message requires: an answer does not precede its question.
+ * Inputs with fewer choices, over all nodes, come first, and among these the ones with a known execution. So the bound
+ * on local events rises as in section 4.2.
  */
 export class Space {
   readonly states: readonly SpaceState[][]

@@ -11,9 +11,9 @@ import type { HeldThread } from '../held/held-node.ts'
 import { isFileOfDisk } from './written-files.ts'
 
 /**
- * What a system call may always do, and seldom does. Nothing is done that a kernel would not do to a correct program: whoever uses
- * a descriptor without waiting may take a short read for the last one and wait for more, so only reads and writes that wait are
- * short; and a call that a signal interrupts is only interrupted where it is not entered again by itself.
+ * What a system call may always do, and seldom does. Only what a kernel may do to a correct program: a program that
+ * does not wait may take a short read for the last one and wait for more, so only blocking reads and writes are short.
+ * A call is only interrupted by a signal where the kernel would not restart it.
  */
 
 const ofKind: Readonly<Record<CallFault['what'], readonly SyscallName[]>> = {

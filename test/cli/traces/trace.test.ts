@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { scheduleOf } from '../../../checker/trace/again.ts'
 import { readTrace } from '../../../checker/trace/read.ts'
 import { TraceWriter } from '../../../checker/trace/write.ts'
-import { copyOfFixtures, lastnail } from '../lastnail.ts'
+import { copyOfFixtures, here as lastnail } from '../lastnail.ts'
 
 let directory: string
 beforeAll(() => {
