@@ -54,7 +54,13 @@ class Lmdb:
     def __init__(self):
         import lmdb
 
-        options = {'sync': {}, 'nometasync': {'metasync': False}, 'nosync': {'sync': False}}[setting]
+        options = {
+            'sync': {},
+            'nometasync': {'metasync': False},
+            'nosync': {'sync': False},
+            'writemap': {'writemap': True},
+            'writemap-nosync': {'writemap': True, 'sync': False},
+        }[setting]
         self.db = lmdb.open(f'{place}/db', map_size=1 << 20, **options)
 
     def put(self, word):

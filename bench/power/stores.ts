@@ -139,6 +139,8 @@ export const stores: readonly Store[] = [
   embedded('lmdb', 'sync', 'nothing is lost'),
   embedded('lmdb', 'nometasync', 'the last transaction may be lost'),
   embedded('lmdb', 'nosync', 'may become corrupt'),
+  embedded('lmdb', 'writemap', 'nothing is lost'),
+  embedded('lmdb', 'writemap-nosync', 'may become corrupt'),
   redisWith('always', 'nothing is lost'),
   redisWith('everysec', 'a second of writes may be lost'),
   postgres('on', 'nothing is lost'),

@@ -2,6 +2,7 @@ import { constants } from 'node:os'
 import type { Registers } from '../../linux/ptrace.ts'
 import { type SyscallName, syscallNumber } from '../../linux/syscall-number.ts'
 import { stoppedForFaults } from './calls/call-faults.ts'
+import { MAP_ANONYMOUS, MAP_SHARED, PROT_WRITE } from './calls/mapped-files.ts'
 import { sends } from './calls/power-failure.ts'
 import { stoppedToPreempt } from './calls/preemption.ts'
 import { type Rule, systemCalls, type Treatment } from './calls/system-calls.ts'
@@ -130,6 +131,16 @@ const codeBody: readonly Instruction[] = [
   conclude(allow),
 ]
 
+/** A file that memory writes to is stopped for; all others go on to what follows. */
+const mappedToWrite: readonly Instruction[] = [
+  [loadWord, 0, 0, low(2)],
+  [jumpIfSet, 0, 4, PROT_WRITE],
+  [loadWord, 0, 0, low(3)],
+  [jumpIfSet, 0, 2, MAP_SHARED],
+  [jumpIfSet, 1, 0, MAP_ANONYMOUS],
+  conclude(trace),
+]
+
 const futexBody = (): Instruction[] => {
   const waits = futexWaits.map<Instruction>((operation, index) => [
     jumpIfEqual,
@@ -177,6 +188,7 @@ const flagsArgument: Partial<Record<SyscallName, number>> = { open: 1, openat: 2
 /** The filter's instructions for a call, where writes to the disk are seen. */
 const bodyOfWrite = (name: SyscallName, treatment: Treatment): readonly Instruction[] => {
   if (!seenForPower.has(name)) return body(treatment)
+  if (name === 'mmap') return [...mappedToWrite, ...codeBody]
   const flags = flagsArgument[name]
   if (flags === undefined) return [conclude(trace)]
   return [[loadWord, 0, 0, low(flags)], [jumpIfSet, 0, 1, mayWrite], conclude(trace), ...body(treatment)]

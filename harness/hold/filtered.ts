@@ -9,6 +9,7 @@ import { flushCalls } from './calls/flushes.ts'
 import { spaceCalls } from './calls/free-space.ts'
 import { lastingCalls } from './calls/lasting-calls.ts'
 import { endWait, waitCalls } from './calls/limited-waits.ts'
+import { mapsToWrite } from './calls/mapped-files.ts'
 import { fixPort } from './calls/ports.ts'
 import { resourceCalls } from './calls/resources.ts'
 import { socketCalls } from './calls/socket-timeouts.ts'
@@ -130,6 +131,8 @@ const traceNew = (memory: ProcessMemory, flags: number): void => {
 
 /** Code of a file is inspected before the program executes it. */
 const lookAtCode: Treat = (thread, registers) => {
+  // It is stopped for a power failure, and holds no code.
+  if (mapsToWrite(registers)) return undefined
   const [length, fd, offset] = [registers.get('rsi'), registers.get('r8') | 0, registers.get('r9')]
   thread.atExit = after => {
     const address = after.get('rax')

@@ -4,6 +4,7 @@ import { allow } from '../../linux/affinity.ts'
 import { libc } from '../../linux/libc.ts'
 import type { Network } from '../../proxy/network.ts'
 import { runRoot } from '../files/run-root.ts'
+import { seeMapped } from '../hold/calls/mapped-files.ts'
 import { Pollers } from '../hold/calls/polls.ts'
 import { watchSharedPorts } from '../hold/calls/shared-ports.ts'
 import { watchSocketWaits } from '../hold/calls/socket-timeouts.ts'
@@ -155,6 +156,7 @@ export class Runner {
     network.kernels.rest(names)
     for (const node of nodes) {
       node.endStep()
+      seeMapped(node)
       watchSocketWaits(node)
       watchSharedPorts(node)
     }

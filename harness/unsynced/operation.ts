@@ -30,6 +30,8 @@ export type DiskOperation = OfFile &
         readonly before: Buffer
         readonly after: Buffer
         readonly sizeBefore: number
+        /** Whether it was written through memory: a page, which is what it last was. */
+        readonly isMapped?: true
       }
     | {
         readonly does: 'resize'
@@ -63,6 +65,22 @@ export type OperationOf<Does extends DiskOperation['does']> = Extract<DiskOperat
 /** Whether it changes what a file contains. */
 export const isOfData = (operation: DiskOperation): operation is OperationOf<'write' | 'resize'> =>
   operation.does === 'write' || operation.does === 'resize'
+
+/** What a file contains after a write or a change of its length. */
+export const changed = (bytes: Buffer, operation: OperationOf<'write' | 'resize'>): Buffer =>
+  operation.does === 'write' ? written(bytes, operation.offset, operation.after) : sized(bytes, operation.to)
+
+export const sized = (bytes: Buffer, size: number): Buffer => {
+  const made = Buffer.alloc(size)
+  bytes.copy(made)
+  return made
+}
+
+export const written = (bytes: Buffer, offset: number, data: Buffer): Buffer => {
+  const made = sized(bytes, Math.max(bytes.length, offset + data.length))
+  data.copy(made, offset)
+  return made
+}
 
 /** Whether a write makes its file longer. */
 export const isLonger = ({ offset, after, sizeBefore }: OperationOf<'write'>): boolean =>

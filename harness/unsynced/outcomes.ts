@@ -1,4 +1,5 @@
 import { type DiskOperation, describeOperation, isLonger, type OperationOf } from './operation.ts'
+import { pageBytes } from './pages.ts'
 import type { Tree } from './tree.ts'
 import type { DiskModel } from './unsynced.ts'
 
@@ -12,9 +13,8 @@ export interface PowerOutcome {
   readonly tornAt: number | undefined
 }
 
-/** What a disk writes at once, and what a file system allocates at once. */
+/** What a disk writes at once. A file system allocates pages. */
 const sectorBytes = 512
-const pageBytes = 4096
 /** Of many operations, this many of the latest are told apart. The earlier ones are lost or kept together. */
 const apartMax = 8
 

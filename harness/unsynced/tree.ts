@@ -1,4 +1,4 @@
-import type { DiskOperation, FileId, Inode, OperationOf } from './operation.ts'
+import { changed, type DiskOperation, type FileId, type Inode, type OperationOf, sized, written } from './operation.ts'
 
 /**
  * Names and files in memory, on which operations are undone and done again. A file that has lost its last name is still
@@ -43,9 +43,8 @@ export class Tree {
     const { file, path } = operation
     switch (operation.does) {
       case 'write':
-        return this.#change(file, bytes => written(bytes, operation.offset, operation.after))
       case 'resize':
-        return this.#change(file, bytes => sized(bytes, operation.to))
+        return this.#change(file, bytes => changed(bytes, operation))
       case 'make':
         this.#bring(file, operation.inode)
         this.names.set(path, file)
@@ -86,18 +85,6 @@ export class Tree {
     const inode = this.inodes.get(file)
     if (inode?.kind === 'file') this.inodes.set(file, { ...inode, bytes: change(inode.bytes) })
   }
-}
-
-const sized = (bytes: Buffer, size: number): Buffer => {
-  const made = Buffer.alloc(size)
-  bytes.copy(made)
-  return made
-}
-
-const written = (bytes: Buffer, offset: number, data: Buffer): Buffer => {
-  const made = sized(bytes, Math.max(bytes.length, offset + data.length))
-  data.copy(made, offset)
-  return made
 }
 
 const withoutWrite = (bytes: Buffer, { offset, before, sizeBefore, after }: OperationOf<'write'>): Buffer => {

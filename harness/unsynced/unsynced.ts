@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { dirname } from 'node:path/posix'
-import { bytesKept, type DiskOperation, describeOperation, type FileId, isOfData } from './operation.ts'
+import { bytesKept, changed, type DiskOperation, describeOperation, type FileId, isOfData } from './operation.ts'
+import { seenPages } from './pages.ts'
 
 /**
  * What a file system promises about what was not synced. `ordered`: as ext4 with `data=ordered`: changes of names and
@@ -21,7 +22,11 @@ interface State {
   readonly files: ReadonlyMap<string, FileId>
   readonly filesMade: number
   readonly bytes: number
+  /** What files that are mapped to be written contain after all these operations. */
+  readonly mapped: ReadonlyMap<FileId, Buffer>
 }
+
+const nothingDone: State = { operations: [], files: new Map(), filesMade: 0, bytes: 0, mapped: new Map() }
 
 /**
  * What a node has done to its disk since it last synced that, in order: what a power failure may lose. Names are those
@@ -31,7 +36,7 @@ export class Unsynced {
   readonly model: DiskModel
   #state: State
 
-  constructor(model: DiskModel, state: State = { operations: [], files: new Map(), filesMade: 0, bytes: 0 }) {
+  constructor(model: DiskModel, state = nothingDone) {
     this.model = model
     this.#state = state
   }
@@ -46,8 +51,9 @@ export class Unsynced {
     return this.#state.files
   }
 
+  /** The same for the next life, which has mapped nothing yet. */
   copy(): Unsynced {
-    return new Unsynced(this.model, this.#state)
+    return new Unsynced(this.model, { ...this.#state, mapped: new Map() })
   }
 
   /** Returns a function that restores the present state. */
@@ -74,6 +80,30 @@ export class Unsynced {
     return filesMade
   }
 
+  /** From now on, a file may also be written through memory. @param bytes what it contains */
+  map(path: string, bytes: Buffer): void {
+    const file = this.fileAt(path)
+    const { mapped } = this.#state
+    if (!mapped.has(file)) this.#state = { ...this.#state, mapped: new Map([...mapped, [file, bytes]]) }
+  }
+
+  /** The names of such files. */
+  get mapped(): readonly string[] {
+    const { mapped, files } = this.#state
+    return mapped.size === 0 ? [] : [...files].flatMap(([path, file]) => (mapped.has(file) ? [path] : []))
+  }
+
+  /** What has been written through memory since is a write of each page. @param bytes what the file contains now */
+  seeMapped(path: string, bytes: Buffer): void {
+    const file = this.fileAt(path)
+    const before = this.#state.mapped.get(file)
+    if (before === undefined || before.equals(bytes)) return
+    const { operations, merged } = seenPages(this.operations, { file, path, before, bytes })
+    this.#use(merged)
+    for (const each of operations) this.#add(each)
+    this.#state = { ...this.#state, mapped: new Map([...this.#state.mapped, [file, bytes]]) }
+  }
+
   add(operation: DiskOperation): void {
     for (const each of this.#apart(operation)) this.#add(each)
   }
@@ -98,6 +128,16 @@ export class Unsynced {
       all = all.slice(1)
     }
     this.#state = { ...this.#state, operations: all, bytes: sum, files: namesAfter(this.#state.files, operation) }
+    this.#changeMapped(operation)
+  }
+
+  #changeMapped(operation: DiskOperation): void {
+    const before = this.#state.mapped.get(operation.file)
+    if (before === undefined || !isOfData(operation)) return
+    this.#state = {
+      ...this.#state,
+      mapped: new Map([...this.#state.mapped, [operation.file, changed(before, operation)]]),
+    }
   }
 
   /** A file was synced. @param path its name; undefined if it has none any more */
@@ -105,6 +145,13 @@ export class Unsynced {
     const file = path === undefined ? undefined : this.#state.files.get(path)
     if (this.model === 'ordered') this.#writeJournal()
     if (file !== undefined) this.#keep(each => !(isOfData(each) && each.file === file))
+  }
+
+  /** As `syncFile`, but of the data between two places of the file alone. */
+  syncRange(path: string, from: number, to: number): void {
+    const file = this.#state.files.get(path)
+    if (this.model === 'ordered') this.#writeJournal()
+    this.#keep(each => !(each.does === 'write' && each.file === file && each.offset >= from && each.offset < to))
   }
 
   syncDirectory(path: string): void {

@@ -3,6 +3,7 @@ import { constants } from 'node:os'
 import type { Registers } from '../../../linux/ptrace.ts'
 import type { Unsynced } from '../../unsynced/unsynced.ts'
 import type { HeldThread } from '../held/held-node.ts'
+import { flushMapped, seeMapped } from './mapped-files.ts'
 import type { Treatments } from './treatment.ts'
 
 /** What is to be made to last. */
@@ -20,7 +21,10 @@ const flush =
     if (file === undefined) return -constants.errno.EBADF
     if (file.isFIFO() || file.isSocket()) return -constants.errno.EINVAL
     const { unsynced } = process.node
-    if (unsynced) make(unsynced, readlinkSync(`/proc/${process.pid}/fd/${fd}`), file)
+    if (unsynced) {
+      seeMapped(process.node)
+      make(unsynced, readlinkSync(`/proc/${process.pid}/fd/${fd}`), file)
+    }
     return 0
   }
 
@@ -44,9 +48,9 @@ export const flushCalls: Treatments = {
   fdatasync: one,
   sync_file_range: range,
   syncfs: all,
-  // What a program maps is not seen, so nothing of it is lost.
-  msync: () => 0,
+  msync: flushMapped,
   sync: ({ process }) => {
+    seeMapped(process.node)
     process.node.unsynced?.syncAll()
     return 0
   },

@@ -19,6 +19,7 @@ import type { SyscallName } from '../../../linux/syscall-number.ts'
 import type { Inode } from '../../unsynced/operation.ts'
 import { directoriesOf, type Unsynced } from '../../unsynced/unsynced.ts'
 import type { HeldThread } from '../held/held-node.ts'
+import { mappedBytesMax, mapsToWrite, seeMapped } from './mapped-files.ts'
 
 /**
  * System calls that change a disk, seen at their entry and their exit: what a power failure may lose. They are stopped only
@@ -325,7 +326,16 @@ const linking = (writer: Writer, from: readonly [number, number], to: readonly [
 
 const flagsOfHow = (memory: ProcessMemory, how: number): number => memory.read(how, 4).readUInt32LE()
 
+/** A file that memory writes to from now on. */
+const mapping: Watch = ({ thread, unsynced }, registers) => {
+  const file = mapsToWrite(registers) ? fileOf(thread.process.pid, int(registers, 'r8')) : undefined
+  if (file === undefined || file.size > mappedBytesMax) return undefined
+  const bytes = bytesAt(file.own, 0, file.size)
+  return () => unsynced.map(file.path, bytes)
+}
+
 const watches: Partial<Record<SyscallName, Watch>> = {
+  mmap: mapping,
   write: (writer, registers) => write(writer, int(registers, 'rdi'), registers.get('rdx')),
   pwrite64: (writer, registers) => write(writer, int(registers, 'rdi'), registers.get('rdx'), registers.get('r10')),
   writev: vectors(false),
@@ -402,6 +412,8 @@ export const watchWrite = (
   const { unsynced } = thread.process.node
   const watch = watches[name]
   if (unsynced === undefined || watch === undefined) return undefined
+  // So that what memory wrote before comes before.
+  seeMapped(thread.process.node)
   const then = unlessGone(() => watch({ thread, unsynced }, registers))
   return (
     then &&

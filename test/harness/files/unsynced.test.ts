@@ -55,6 +55,18 @@ class Model {
     this.#do({ does: 'resize', file: this.unsynced.fileAt(path), path, from: bytes.length, to, lost })
   }
 
+  /** Writes through memory. */
+  store(path: string, offset: number, data: Buffer): void {
+    const bytes = this.bytes(path)
+    if (bytes === undefined) return
+    this.unsynced.map(path, bytes)
+    const after = Buffer.from(bytes)
+    data.copy(after, Math.min(offset, bytes.length))
+    this.unsynced.seeMapped(path, after)
+    const file = this.unsynced.fileAt(path)
+    this.tree.inodes.set(file, { ...empty, bytes: after })
+  }
+
   remove(path: string): void {
     const inode = this.tree.at(path)
     if (inode === undefined) return
@@ -115,6 +127,11 @@ const step = fc.oneof(
         disk.rename(from, to),
   ),
 )
+const store = fc.tuple(path, fc.nat(12), fc.string({ minLength: 1, maxLength: 8 })).map(
+  ([at, offset, text]) =>
+    (disk: Model) =>
+      disk.store(at, offset, Buffer.from(text, 'latin1')),
+)
 const steps = fc.array(step, { maxLength: 20 })
 const models: readonly DiskModel[] = ['ordered', 'posix']
 
@@ -129,6 +146,25 @@ describe.each(models)('on a disk that is %s', model => {
           states.set(disk.unsynced.operations.length, disk.shown())
         }
         for (const [count, state] of states) expect(leftBy(disk, [...Array(count).keys()])).toEqual(state)
+      }),
+    )
+  })
+
+  test('what was written through memory is kept with all else, and lost with it', () => {
+    fc.assert(
+      fc.property(steps, fc.array(fc.oneof(step, store), { maxLength: 20 }), path, (before, after, at) => {
+        const disk = new Model(model)
+        for (const each of before) each(disk)
+        disk.unsynced.syncAll()
+        const synced = disk.shown()
+        for (const each of after) each(disk)
+        const { operations } = disk.unsynced
+        expect(leftBy(disk, [...operations.keys()])).toEqual(disk.shown())
+        expect(leftBy(disk, [])).toEqual(synced)
+        // As msync does it, of the only page.
+        disk.unsynced.syncRange(at, 0, 4096)
+        const file = disk.unsynced.files.get(at)
+        expect(disk.unsynced.operations.filter(each => each.does === 'write' && each.file === file)).toEqual([])
       }),
     )
   })
