@@ -370,6 +370,10 @@ const mayStrikeIn = (
 ): ReadonlySet<StepFaultKind> => {
   const planned = [...(timing?.events ?? []), ...(timing?.inputs ?? [])].map(({ does }) => does)
   const asked = new Set<string>([...strikes, ...planned])
-  const mayStrike = (kind: StepFaultKind) => (kind === 'power' ? diskModel !== undefined : asked.has(kind))
+  const mayStrike = (kind: StepFaultKind) => {
+    if (kind === 'power') return diskModel !== undefined
+    // No node is stopped for it. In a check, each part is a choice of its own.
+    return kind === 'split' ? timing !== undefined : asked.has(kind)
+  }
   return new Set(stepFaultKinds.filter(mayStrike))
 }

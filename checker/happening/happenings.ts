@@ -34,6 +34,8 @@ export interface Happenings<Pipe = object, LinkChange = AnyLinkChange> {
   readonly disk: { readonly node: string; readonly how: string }
   readonly preempt: { readonly node: string; readonly how: string }
   readonly calls: { readonly node: string; readonly how: string }
+  /** The next message on a connection arrives in two parts. */
+  readonly split: { readonly node: string; readonly how: string }
   /** TCP connections between two nodes are reset. */
   readonly reset: { readonly node: string; readonly peer: string }
   readonly set: { readonly ways: readonly WayChange<Pipe>[] }
@@ -96,7 +98,7 @@ interface Row<Said> {
   readonly starts?: boolean | ((said: Said) => boolean)
 }
 
-/** A row of what strikes a node at a system call of its next step, in words such as the example's. */
+/** A row of what strikes a node in its next step, in words such as the example's. */
 const strike = <Kind extends StrikeKind>(kind: Kind, example: string) => ({
   kind,
   effect: 'harm' as const,
@@ -183,6 +185,7 @@ export const happenings = {
   disk: strike('disk', 'fails at sync 1'),
   preempt: strike('preempt', 'before call 6'),
   calls: strike('calls', 'short read 1'),
+  split: strike('split', 'at half'),
   reset: {
     kind: 'reset',
     effect: 'harm',

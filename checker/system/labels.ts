@@ -78,7 +78,9 @@ const connectionIn = (label: string): Described | undefined => {
   return { kind: 'reset', node: from, from, to, connection: Number(connection), ...numbersApart(label) }
 }
 
-const nodeAfter = new RegExp(`^(?:${wordsOfNodes.join('|')}|exec|steer pause) (\\S+)`)
+const nodeAfter = new RegExp(
+  `^(?:${wordsOfNodes.join('|')}|exec|steer pause|split(?= \\S+ at (?:first|half|last)$)) (\\S+)`,
+)
 
 const otherIn = (label: string): Described => {
   const kind = kindOfChange(label) ?? kindByWords(label)

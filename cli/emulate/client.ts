@@ -30,6 +30,7 @@ export interface Controller extends NodeActions {
   preempt(node: string, how: string): Promise<RunState>
   /** A system call does less than it should: `short read 1`. */
   calls(node: string, how: string): Promise<RunState>
+  split(node: string, how: string): Promise<RunState>
   partition(...groups: readonly (readonly string[])[]): Promise<RunState>
   heal(): Promise<RunState>
   /** Sets all of them at once. */
@@ -77,6 +78,7 @@ export const control = (which?: Control | string): Controller => {
     disk: (node, how) => act({ does: 'disk', node, how }),
     preempt: (node, how) => act({ does: 'preempt', node, how }),
     calls: (node, how) => act({ does: 'calls', node, how }),
+    split: (node, how) => act({ does: 'split', node, how }),
     partition: (...groups) => act({ does: 'partition', groups }),
     heal: () => act({ does: 'heal' }),
     set: (...ways) => act({ does: 'set', ways }),

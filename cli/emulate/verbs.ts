@@ -47,11 +47,12 @@ interface Json {
   readonly json?: boolean | undefined
 }
 
-/** What strikes a node at a system call of its next step. */
+/** What strikes a node in its next step. */
 const strikeVerbs: Readonly<Record<StrikeKind, string>> = {
   disk: 'lets a node’s disk fail in its next step: n1 fails at sync 1, n1 is full from write 2, n1 loses write 1',
   preempt: 'lets threads of a node give way in its next step: n1 before call 6',
   calls: 'lets a system call of a node do less in its next step: n1 short read 1, n1 no descriptor 1',
+  split: 'lets the next message on a connection to a node arrive in two parts: n1 at half',
 }
 
 /** Adds the commands `control VERB` for a running system. */

@@ -118,7 +118,7 @@ const filled = (
 
 /** A plan or a person may ask for what has a budget. */
 const strikesIn = ({ faults, threads }: CheckedDefinition): readonly StrikeKind[] => {
-  const budgets = { disk: faults.disk.times, calls: faults.calls.times, preempt: threads }
+  const budgets = { disk: faults.disk.times, calls: faults.calls.times, split: faults.split.times, preempt: threads }
   return strikeKinds.filter(kind => budgets[kind] > 0)
 }
 

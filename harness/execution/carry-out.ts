@@ -1,6 +1,7 @@
 import { nodeOf, startsNode } from '../../checker/happening/happenings.ts'
 import { readLabel } from '../../checker/system/labels.ts'
 import type { Choice } from '../../checker/system/system.ts'
+import { byteAt } from '../../proxy/borders.ts'
 import { millisecond } from '../hold/clock/virtual-clock.ts'
 import type { Node } from '../node/node.ts'
 import type { Action, Input, Option } from './choices/action.ts'
@@ -38,7 +39,8 @@ export const carryOut = (stage: Stage, { choice, action }: Option): Done => {
 const carriedOut: {
   readonly [Each in Action['do']]: (stage: Stage, action: Extract<Action, { do: Each }>, choice: Choice) => Done
 } = {
-  inputs: (stage, { node, inputs }, choice) => enter(stage, stage.node(node), inputs, choice),
+  inputs: (stage, { node, inputs }, choice) =>
+    enter(stage, stage.node(node), splitIfAsked(stage, stage.node(node), inputs), choice),
   divide: (stage, { node, message, at }, choice) => {
     const { network, delays } = stage.execution
     const [first, rest] = network.messages.divide(message, at)
@@ -102,6 +104,18 @@ const withoutNode = ({ execution }: Stage, change: (execution: Execution) => voi
 
 /** It is part of the node's history. */
 const remember = ({ execution }: Stage, node: string, label: string): void => execution.remember(node, readLabel(label))
+
+/** The first part of a message, if it was planned that the next one arrives in two. The rest is sent once more. */
+const splitIfAsked = ({ execution }: Stage, { held }: Node, inputs: readonly Input[]): readonly Input[] => {
+  const place = held?.waitingFaults.get('split')
+  const [input] = inputs
+  if (place === undefined || input === undefined || !('deliver' in input)) return inputs
+  const { kind, bytes } = input.deliver
+  if (kind !== 'data' || bytes.length < 2) return inputs
+  held!.waitingFaults.delete('split')
+  const [first] = execution.network.messages.divide(input.deliver, { after: byteAt(place, bytes.length), of: 'bytes' })
+  return [{ deliver: first }]
+}
 
 /** Several inputs enter while the node is stopped, so that it finds all of them when it continues. */
 const enter = (stage: Stage, node: Node, inputs: readonly Input[], choice: Choice): Done => {

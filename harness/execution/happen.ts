@@ -43,6 +43,7 @@ const carriedOut: {
   disk: (stage, { node, how }) => strike(stage, node, { kind: 'disk', fault: strikeIn.disk(how)! }),
   preempt: (stage, { node, how }) => strike(stage, node, { kind: 'preempt', fault: strikeIn.preempt(how)! }),
   calls: (stage, { node, how }) => strike(stage, node, { kind: 'calls', fault: strikeIn.calls(how)! }),
+  split: (stage, { node, how }) => strike(stage, node, { kind: 'split', fault: strikeIn.split(how)! }),
   reset: (stage, { node, peer }) => reset(stage, node, peer),
   set: (stage, { ways }) => {
     for (const way of ways) stage.execution.time!.set(way)

@@ -61,6 +61,7 @@ const readers: Readonly<Record<Value, (words: string[], where: string) => unknow
   disk: strike('disk'),
   preempt: strike('preempt'),
   calls: strike('calls'),
+  split: strike('split'),
   groups: words => (words.length > 0 ? words.splice(0).map(group => group.split(',')) : undefined),
 }
 

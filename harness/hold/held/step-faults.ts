@@ -1,6 +1,7 @@
 import type { CallFault } from '../../../checker/happening/call-faults.ts'
 import type { DiskFailure } from '../../../checker/happening/disk-failures.ts'
 import type { Preemption } from '../../../checker/happening/preemptions.ts'
+import type { SplitPlace } from '../../../proxy/borders.ts'
 import type { Remainder } from '../../unsynced/outcomes.ts'
 
 /** The power fails just before the node's n-th sync or send from now, in whichever step. */
@@ -9,12 +10,14 @@ export interface PowerFailure {
   readonly leaves: Remainder
 }
 
-/** The kinds of faults that strike a node in the middle of a step to come, at a system call that it makes there. */
+/** The kinds of faults that strike a node in a step to come: at a system call that it makes there, or by a message. */
 export interface StepFaults {
   readonly disk: DiskFailure
   readonly preempt: Preemption
   readonly calls: CallFault
   readonly power: PowerFailure
+  /** The next message on a connection arrives in two parts. */
+  readonly split: SplitPlace
 }
 
 export type StepFaultKind = keyof StepFaults
@@ -29,6 +32,7 @@ const outlines: { readonly [Kind in StepFaultKind]: (fault: StepFaults[Kind]) =>
   preempt: fault => `preempted ${JSON.stringify(fault)}`,
   calls: fault => `with calls ${JSON.stringify(fault)}`,
   power: ({ before, leaves }) => `until ${before} ${leaves}`,
+  split: place => `split at ${place}`,
 }
 
 export const stepFaultKinds = Object.keys(outlines) as readonly StepFaultKind[]

@@ -64,7 +64,7 @@ class Model {
     data.copy(after, Math.min(offset, bytes.length))
     this.unsynced.seeMapped(path, after)
     const file = this.unsynced.fileAt(path)
-    this.tree.inodes.set(file, { ...empty, bytes: after })
+    this.tree.inodes.set(file, { ...own, kind: 'file', bytes: after })
   }
 
   remove(path: string): void {
