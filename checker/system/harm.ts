@@ -1,3 +1,5 @@
+import { type CallFault, callFaultIn } from '../happening/call-faults.ts'
+import { type DiskFailure, diskFailureIn } from '../happening/disk-failures.ts'
 import { narrowerThan } from './narrowed.ts'
 import type { Choice } from './system.ts'
 
@@ -15,7 +17,9 @@ interface Harm {
  * silent one, and that is milder than a power failure. Power failures are ordered by what they lose: nothing, one
  * operation, the last ones, all, and last a torn one. A fault at rest is milder than one within a step, a jump of a
  * clock milder than a jump by hours, a cut milder than one of more ways. A preemption at fewer calls is milder, though
- * no choice is listed for it.
+ * no choice is listed for it. A disk that takes a part of a write is milder than a full one, that than one that fails to
+ * sync, and that than one that lies. A wait that ends early is milder than a call that does less, and that than one that
+ * fails. Of two alike, the one that strikes sooner is simpler, but a disk that is full from a later write takes more.
  */
 export const milderThan = (fault: Choice, enabled: readonly Choice[]): Choice[] => {
   if (fault.kind === 'preempt') return narrowerThan(fault)
@@ -55,6 +59,14 @@ const harmOf = ({ kind, node, label }: Choice): Harm | undefined => {
         : undefined
     case 'clock':
       return { family: `clock of ${node}`, degrees: [label.endsWith('h') ? 1 : 0] }
+    case 'disk': {
+      const failure = strikeAfter(label, `disk ${node} `, diskFailureIn)
+      return failure && { family: `disk of ${node}`, degrees: degreesOfDisk(failure) }
+    }
+    case 'calls': {
+      const fault = strikeAfter(label, `calls ${node} `, callFaultIn)
+      return fault && { family: `calls of ${node}`, degrees: [mildestCalls.indexOf(fault.what), fault.at] }
+    }
     case 'partition': {
       const ways = waysIn(label)
       return ways && { family: 'cut', degrees: [ways.size], ways }
@@ -63,6 +75,17 @@ const harmOf = ({ kind, node, label }: Choice): Harm | undefined => {
       return undefined
   }
 }
+
+const strikeAfter = <Strike>(label: string, beginning: string, read: (said: string) => Strike | undefined) =>
+  label.startsWith(beginning) ? read(label.slice(beginning.length)) : undefined
+
+const mildestDisks: readonly DiskFailure['what'][] = ['short', 'full', 'sync', 'lost', 'misdirected', 'rotten']
+const mildestCalls: readonly CallFault['what'][] = ['interrupted', 'woken', 'read', 'write', 'descriptor']
+
+const degreesOfDisk = ({ what, at }: DiskFailure): readonly number[] => [
+  mildestDisks.indexOf(what),
+  what === 'full' ? -at : at,
+]
 
 const isResetOfNode = /^reset [^\s→]+(?: silently)?$/
 

@@ -38,6 +38,25 @@ test('who tells its peers is milder than who is silent, and that than a lost dis
   expect(milder('reset a→b connection 1 :80', ...all)).toEqual([])
 })
 
+test('a disk that may do so is milder than one that fails, and that than one that lies', () => {
+  const all = [
+    ...['disk n takes half of write 1', 'disk n takes half of write 2', 'disk n is full from write 3'],
+    ...['disk n is full from write 1', 'disk n fails at sync 1', 'disk n fails at sync 2', 'disk n loses write 1'],
+    ...['disk n misdirects write 1', 'disk n rots write 1'],
+  ]
+  for (const [place, label] of all.entries())
+    expect(milder(label, ...all.toReversed(), 'disk m takes half of write 1')).toEqual(all.slice(0, place))
+})
+
+test('a wait that ends early is milder than a call that does less, and that than one that fails', () => {
+  const all = [
+    ...['calls n interrupted wait 1', 'calls n interrupted wait 2', 'calls n vain wake-up 1', 'calls n short read 1'],
+    ...['calls n short write 1', 'calls n no descriptor 1', 'calls n no descriptor 3'],
+  ]
+  for (const [place, label] of all.entries())
+    expect(milder(label, ...all.toReversed(), 'calls m interrupted wait 1')).toEqual(all.slice(0, place))
+})
+
 test('a cut is milder if it takes fewer ways, and no others', () => {
   const all = ['cut a→b', 'cut b→a', 'cut a→b c', 'partition a | b', 'partition a | b c', 'cut c→b']
   expect(milder('partition a | b', ...all)).toEqual(['cut a→b', 'cut b→a'])

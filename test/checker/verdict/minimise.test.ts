@@ -104,6 +104,42 @@ describe('minimising', () => {
     expect(divided.schedule).toEqual(found)
   })
 
+  it('has a disk, or a system call, fail in a milder way where that violates too', async () => {
+    type Strikes = { readonly struck: readonly string[] }
+    const all = [
+      ...[
+        'disk n rots write 1',
+        'disk n fails at sync 2',
+        'disk n is full from write 1',
+        'disk n is full from write 2',
+      ],
+      ...[
+        'disk n takes half of write 1',
+        'calls n no descriptor 2',
+        'calls n short read 1',
+        'calls n interrupted wait 3',
+      ],
+    ]
+    const system = () =>
+      new Model<Strikes>({ struck: [] }, ({ struck }) =>
+        (struck.length < 2 ? all : []).map(label => ({
+          kind: label.startsWith('disk') ? ('disk' as const) : ('calls' as const),
+          node: 'n',
+          label,
+          next: () => ({ struck: [...struck, label] }),
+        })),
+      )
+    const without = (pattern: RegExp) => ({
+      isWell: always<Strikes>(({ struck }) => !(struck.length === 2 && struck.every(each => !pattern.test(each)))),
+    })
+    const found = ['disk n rots write 1', 'calls n no descriptor 2']
+    const any = await minimiseSafety(system(), without(/^no such/), found)
+    expect(any.schedule).toEqual(['disk n takes half of write 1', 'calls n interrupted wait 3'])
+    // Where neither a part of a write nor a wait is enough, the next ones are taken.
+    const others = await minimiseSafety(system(), without(/takes half|interrupted/), found)
+    expect(others.schedule).toEqual(['disk n is full from write 2', 'calls n short read 1'])
+  })
+
   it('prefers the schedule with fewer faults', async () => {
     const { schedule } = await minimiseSafety(
       registers(),
