@@ -118,13 +118,17 @@ const attendClients = async (stage: Stage, { findings, touched }: Done): Promise
   return nodes
 }
 
-const noteOf = ({ notes, execution }: Stage, touched: readonly Node[]): void => {
+const noteOf = ({ notes, execution, system }: Stage, touched: readonly Node[]): void => {
   for (const { name, held } of touched) {
     if (held) noteFullSharedMemory(held)
+    if (held?.unsynced?.isSpared && system.faults.power > 0) held.note(sparedByOrder)
     for (const note of held?.notes ?? []) notes.add(`${name}: ${note}`)
   }
   for (const { from, what } of execution.network.notCarried()) notes.add(`${from}: ${notCarried[what]}`)
 }
+
+const sparedByOrder =
+  "its power failed as on ext4 (`disk: { model: 'ordered' }`), which keeps names though their directory was not synced, and tears no record within a page; `disk: { model: 'posix' }` tries that too"
 
 const notCarried: Record<NotCarried['what'], string> = {
   broadcast: 'no other node listened to a broadcast',

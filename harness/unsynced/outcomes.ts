@@ -103,6 +103,10 @@ const tearOf = (write: OperationOf<'write'>, model: DiskModel): number | undefin
   return first < write.after.length ? first : undefined
 }
 
+/** Whether a write may be torn where a file system promises no more than POSIX, and not in an ordered one. */
+export const isTornWithoutOrder = (operation: DiskOperation): boolean =>
+  operation.does === 'write' && tearOf(operation, 'posix') !== undefined && tearOf(operation, 'ordered') === undefined
+
 /** What a power failure leaves that comes in the middle of a step, when nobody knows yet what there will be to lose. */
 export const remainders = ['all', 'none', 'a torn end'] as const
 

@@ -34,6 +34,8 @@ const nothingDone: State = { operations: [], files: new Map(), filesMade: 0, byt
  */
 export class Unsynced {
   readonly model: DiskModel
+  /** Whether an ordered file system has kept, or never tears, what one that promises no more than POSIX may lose or tear. */
+  isSpared = false
   #state: State
 
   constructor(model: DiskModel, state = nothingDone) {
@@ -143,19 +145,19 @@ export class Unsynced {
   /** A file was synced. @param path its name; undefined if it has none any more */
   syncFile(path: string | undefined): void {
     const file = path === undefined ? undefined : this.#state.files.get(path)
-    if (this.model === 'ordered') this.#writeJournal()
+    this.#writeJournal()
     if (file !== undefined) this.#keep(each => !(isOfData(each) && each.file === file))
   }
 
   /** As `syncFile`, but of the data between two places of the file alone. */
   syncRange(path: string, from: number, to: number): void {
     const file = this.#state.files.get(path)
-    if (this.model === 'ordered') this.#writeJournal()
+    this.#writeJournal()
     this.#keep(each => !(each.does === 'write' && each.file === file && each.offset >= from && each.offset < to))
   }
 
   syncDirectory(path: string): void {
-    if (this.model === 'ordered') return this.#writeJournal()
+    if (this.model === 'ordered') return this.#writeJournal(path)
     this.#use(
       this.operations.flatMap((each): DiskOperation[] => {
         if (isOfData(each) || !each.awaits.includes(path)) return [each]
@@ -180,13 +182,17 @@ export class Unsynced {
 
   /**
    * All changes of names and sizes are written. With them the data that they speak of: of a file that became shorter
-   * afterwards, and of one that took the name of another.
+   * afterwards, and of one that took the name of another. Without order, there is no such journal.
+   *
+   * @param directory that was synced
    */
-  #writeJournal(): void {
+  #writeJournal(directory?: string): void {
+    if (this.model !== 'ordered') return
     const settled = new Set<DiskOperation>()
     for (const [index, each] of this.operations.entries()) {
       if (each.does === 'write') continue
       settled.add(each)
+      if (!isOfData(each) && each.awaits.some(path => path !== directory)) this.isSpared = true
       if (each.does === 'resize' || (each.does === 'rename' && each.replaced))
         for (const before of this.operations.slice(0, index))
           if (before.file === each.file && isOfData(before)) settled.add(before)

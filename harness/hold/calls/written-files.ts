@@ -17,6 +17,7 @@ import { type ProcessMemory, pathAt } from '../../../linux/memory.ts'
 import type { RegisterName, Registers } from '../../../linux/ptrace.ts'
 import type { SyscallName } from '../../../linux/syscall-number.ts'
 import type { Inode } from '../../unsynced/operation.ts'
+import { isTornWithoutOrder } from '../../unsynced/outcomes.ts'
 import { directoriesOf, type Unsynced } from '../../unsynced/unsynced.ts'
 import type { HeldThread } from '../held/held-node.ts'
 import { mappedBytesMax, mapsToWrite, seeMapped } from './mapped-files.ts'
@@ -151,16 +152,12 @@ const write = (writer: Writer, fd: number, length: number, at?: number, flags = 
     const { unsynced } = writer
     if (result <= 0) return
     const after = bytesAt(own, offset, result)
-    const number = unsynced.fileAt(path)
-    unsynced.add({
-      does: 'write',
-      file: number,
-      path,
-      offset,
-      before: before.subarray(0, result),
-      after,
-      sizeBefore: size,
-    })
+    const operation = {
+      ...{ does: 'write' as const, file: unsynced.fileAt(path), path, offset },
+      ...{ before: before.subarray(0, result), after, sizeBefore: size },
+    }
+    unsynced.add(operation)
+    if (unsynced.model === 'ordered' && isTornWithoutOrder(operation)) unsynced.isSpared = true
     if ((file.flags & O_DSYNC) !== 0 || (flags & RWF_DSYNC) !== 0) unsynced.syncFile(path)
   }
 }

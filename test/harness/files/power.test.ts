@@ -124,3 +124,18 @@ test('a mark holds what may be lost at it', { timeout: 60_000 }, async () => {
   await cluster.restore(mark!)
   expect(powers()).toEqual(before)
 })
+
+test('a note says where the power failed as on ext4, and POSIX would allow more', { timeout: 60_000 }, async () => {
+  const notesAfter = async (todo: readonly string[], options: Partial<SystemDefinition> = {}) => {
+    const cluster = writing(todo, options)
+    await cluster.reset()
+    for (const _ of todo) await take(cluster, 'n timer +1000ms')
+    return cluster.notes().filter(note => note.includes('ext4'))
+  }
+  // The name of the log lasts with the sync of the log.
+  expect(await notesAfter(['log', 'sync'])).toEqual([
+    expect.stringContaining("`disk: { model: 'posix' }` tries that too"),
+  ])
+  expect(await notesAfter(['log', 'sync'], { disk: { model: 'posix' } })).toEqual([])
+  expect(await notesAfter(['log', 'syncDirectory', 'sync'])).toEqual([])
+})
