@@ -71,21 +71,22 @@ const freely = (command: readonly string[]): string => {
   return stdout.trim() === '' ? `failed: ${stderr}` : `wrong in ${stdout.trim()} of ${runsFreely} runs`
 }
 
-const isAsked = ({ file }: Program) => positionals.length === 0 || positionals.some(word => file.includes(word))
+const isAsked = ({ file, name }: Program) =>
+  positionals.length === 0 || positionals.some(word => `${file} ${name ?? ''}`.includes(word))
 
-for (const { file, needs, race } of programs.filter(isAsked)) {
-  console.log(`${file}: ${race}${has(needs) ? '' : `; not here: ${needs}`}`)
+for (const { file, needs, race, name, isAlone } of programs.filter(isAsked)) {
+  console.log(`${[file, name].filter(Boolean).join(' ')}: ${race}${has(needs) ? '' : `; not here: ${needs}`}`)
   if (!has(needs)) continue
   const directory = mkdtempSync(join(tmpdir(), 'lastnail-threads-'))
   try {
-    const command = build(file, sources, directory)
+    const command = [...build(file, sources, directory), ...(name ? [name] : [])]
     const asked = values.only.split(',')
     if (asked.includes('wrong'))
       for (let seed = 1; seed <= Number(values.seeds); seed += 1)
         console.log(`  threads: 1, seed ${seed}: ${await found(command, 'wrong', 1, seed)}`)
     if (asked.includes('first')) console.log(`  one order: ${await found(command, 'wrong', 0, 1)}`)
     if (asked.includes('freely')) console.log(`  freely: ${freely(command)}`)
-    if (asked.includes('mended')) console.log(`  mended: ${await found(command, 'mended', 1, 1)}`)
+    if (asked.includes('mended') && !isAlone) console.log(`  mended: ${await found(command, 'mended', 1, 1)}`)
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }

@@ -9,7 +9,27 @@ export interface Program {
   readonly file: string
   readonly needs: 'gcc' | 'python3' | 'go' | 'javac' | 'rustc' | 'node'
   readonly race: string
+  /** Which of a file's programs it is. */
+  readonly name?: string
+  /** Whether there is no mended twin, because the program is another's. */
+  readonly isAlone?: true
 }
+
+const sct = (name: string, race: string): Program => ({ file: 'Sct.java', needs: 'javac', race, name, isAlone: true })
+
+/** Programs of SCTBench, rewritten for the JVM after their descriptions. */
+const sctBench = [
+  sct('account', 'the check comes after both transfers'),
+  sct('deadlock', 'two locks are taken in two orders'),
+  sct('lazy', 'the check comes after both additions'),
+  sct('reorder', 'two fields are checked in between'),
+  sct('twostage', 'data is read between its two stages'),
+  sct('wronglock', 'one variable is under two locks'),
+  sct('stack', 'a stack is popped too often'),
+  sct('tokenring', 'a token goes round in another order'),
+  sct('sync', 'a wait of which nobody tells'),
+  sct('bluetooth', 'a driver stops while a request begins'),
+]
 
 export const programs: readonly Program[] = [
   { file: 'update.c', needs: 'gcc', race: 'a number in a file is read and written' },
@@ -25,6 +45,7 @@ export const programs: readonly Program[] = [
   { file: 'Lazy.java', needs: 'javac', race: 'a log is opened if it is not open' },
   { file: 'dropped.rs', needs: 'rustc', race: 'a receiver is dropped before the last message' },
   { file: 'update.cjs', needs: 'node', race: 'a variable is read and written' },
+  ...sctBench,
 ]
 
 /** Builds a program and returns its command, which `wrong` or `mended` ends. */

@@ -113,10 +113,14 @@ const isOfLostPeer = /^\w*Error\b(?!.*assert)|reset|refused|closed|EOF|broken pi
 /** What a program says of its disk, if that fails. */
 const isOfDisk = /no space left|input\/output error|disk i\/o error|disk is full|ENOSPC|EIO/i
 
+/** What a program says where it gets no descriptor; SQLite says nothing else. */
+const isOfDescriptors = /too many open files|no file descriptors|EMFILE|unable to open database file/i
+
 /**
  * A system whose nodes use a facility rightly: every call is answered, by `ok`. With faults, the call of a node that ends is
  * answered by nobody, and a node that asks another one may say that it has lost it, or wait for it for ever where nothing tells
- * that it is gone: none of these programs has a time-out of its own.
+ * that it is gone: none of these programs has a time-out of its own. A program may also end where its disk fails, or it gets no
+ * descriptor: it is then started again.
  */
 export const systemOf = (
   { name, program, asksPeer }: Facility,
@@ -129,13 +133,15 @@ export const systemOf = (
     KEY: join(directory, 'key.pem'),
     UNDICI: createRequire(import.meta.url).resolve('undici'),
   }
+  const exits = faults.disk === undefined && faults.calls === undefined ? ('crash' as const) : ('restart' as const)
   const asking = (own: string, peer: string) => ({
     command: [...command],
     env: { ...env, BACK: 'back', FRONT: own, PEER: peer, PEER_ADDRESS: `{{${peer}.address}}` },
     listens: 8080,
+    exits,
   })
   const nodes: Record<string, NodeDefinition> = {
-    ...(asksPeer && { back: { command: [...command, 'back'], env, listens: 8080 } }),
+    ...(asksPeer && { back: { command: [...command, 'back'], env, listens: 8080, exits } }),
     one: asking('one', 'two'),
     two: asking('two', 'one'),
   }
@@ -155,6 +161,7 @@ export const systemOf = (
         s.calls.every(({ value, error }) => {
           if (value === undefined || value === 'ok') return error === undefined || isFaulty
           if (faults.disk !== undefined && isOfDisk.test(String(value))) return true
+          if (faults.calls !== undefined && isOfDescriptors.test(String(value))) return true
           return isFaulty && asksPeer === true && isOfLostPeer.test(String(value))
         }),
       ),

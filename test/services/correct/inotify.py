@@ -14,7 +14,9 @@ def work():
     global count
     count += 1
     descriptor = libc.inotify_init1(0)
-    assert descriptor >= 0 and libc.inotify_add_watch(descriptor, b'/tmp/watched', IN_CREATE) > 0
+    if descriptor < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    assert libc.inotify_add_watch(descriptor, b'/tmp/watched', IN_CREATE) > 0
     open(f'/tmp/watched/{count}', 'w').close()
     event = os.read(descriptor, 4096)
     os.close(descriptor)
