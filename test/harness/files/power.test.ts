@@ -137,5 +137,5 @@ test('a note says where the power failed as on ext4, and POSIX would allow more'
     expect.stringContaining("`disk: { model: 'posix' }` tries that too"),
   ])
   expect(await notesAfter(['log', 'sync'], { disk: { model: 'posix' } })).toEqual([])
-  expect(await notesAfter(['log', 'syncDirectory', 'sync'])).toEqual([])
+  expect(await notesAfter(['syncAll', 'log', 'syncDirectory', 'sync'])).toEqual([])
 })
