@@ -83,6 +83,7 @@ export const describeItems = (value: unknown): string => {
   return shortLabel(`[${[...items, ...(value.length > itemsMax ? ['…'] : [])].join(', ')}]`)
 }
 
+/** Items of a list that a label shows at most. */
 const itemsMax = 8
 
 const describeField = (value: unknown): string => {

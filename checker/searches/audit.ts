@@ -84,6 +84,7 @@ const firstDifference = (one: TaskOutcome, other: TaskOutcome): string | undefin
 const namesOfOthers = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): string[] =>
   Object.keys({ ...one, ...other }).filter(name => one[name] !== other[name])
 
+/** Names in one reason: more would not be read. */
 const namesShown = 3
 
 const printedOtherwise = ({ printed }: Watched, other: Watched): string | undefined => {

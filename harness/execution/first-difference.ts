@@ -118,6 +118,7 @@ const describeCall = (record: CallRecord, regions: readonly Region[]): Described
 const show = (value: number): string =>
   Math.abs(value) < smallMax ? String(value) : `0x${(value < 0 ? value + 2 ** 64 : value).toString(16)}`
 
+/** Addresses of code that are shown of a stack, at most. */
 const placesMax = 12
 
 const placesOn = (stack: Buffer, regions: readonly Region[]): string[] => {

@@ -147,6 +147,7 @@ const tellAnew: Treat = thread => {
   return undefined
 }
 
+/** Bytes that getrandom(2) returns at most. */
 const longestRandom = 1 << 25
 
 const getrandom: Treat = ({ process, randomness }, registers) => {

@@ -21,6 +21,7 @@ import { treeOf } from '../files/tree.ts'
 import { CannotRewind } from './calls/error.ts'
 import { listingOf, putInOrder } from './directory-order.ts'
 
+/** Bytes of files that a mark holds at most; a node with more is not marked. */
 const bytesMax = 16 << 20
 
 /** A file with its content, or a directory. */

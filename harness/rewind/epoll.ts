@@ -3,6 +3,7 @@ import { Readable } from '../../linux/readable.ts'
 
 const epollWait = libc.func('int epoll_wait(int fd, void *events, int max, int timeout)')
 
+/** Events that one epoll_wait returns at most. */
 const eventsMax = 256
 /** struct epoll_event */
 const eventLength = 12

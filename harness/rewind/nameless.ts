@@ -9,6 +9,7 @@ export interface NamelessMark {
   readonly content: Buffer
 }
 
+/** Bytes of a file without a name that a mark holds at most; a node with a larger one is not marked. */
 const bytesMax = 16 << 20
 
 /** @throws CannotRewind if it is too large */

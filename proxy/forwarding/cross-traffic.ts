@@ -8,6 +8,7 @@ export interface CrossSettings {
   readonly burst?: number
 }
 
+/** Length of a packet of cross traffic in bytes, with its header. */
 const bytesByDefault = 1000
 /**
  * Bursts at most that are drawn for a time in which no packet came. Fewer would begin with a queue that is too short at

@@ -71,4 +71,5 @@ const partsOf = (label: string): ReturnType<typeof numbersApart> => {
 }
 
 const parts = new Map<string, ReturnType<typeof numbersApart>>()
+/** Labels whose parts are remembered at most. */
 const partsMax = 10_000

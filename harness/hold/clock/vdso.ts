@@ -37,6 +37,7 @@ const jumpTo = (target: number): Buffer => {
   return code
 }
 
+/** Bytes that are read of a vDSO at most; fewer where it is shorter. */
 const longestVdso = 16384
 
 /** Name and address of each function in a vDSO's dynamic symbol table (ELF64, little endian). */

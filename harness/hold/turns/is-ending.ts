@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { nap } from './turns.ts'
 
 const isExiting = 0x4 // PF_EXITING
+/** Naps before a process counts as not ending: a killed one needs a few. */
 const napsMax = 50
 
 /**

@@ -136,6 +136,7 @@ const openFaults = (thread: HeldThread): number | undefined => {
 const register = (faults: number, { start, end }: AddressRange): boolean =>
   ioctl(faults, UFFDIO_REGISTER, structure(BigInt(start), BigInt(end - start), writeProtect, 0n)) === 0
 
+/** Regions that one PAGEMAP_SCAN returns at most; the rest is scanned by further calls. */
 const regionsMax = 4096
 /** struct page_region: start, end, categories. */
 const regionLength = 24
