@@ -113,8 +113,12 @@ const isOfLostPeer = /^\w*Error\b(?!.*assert)|reset|refused|closed|EOF|broken pi
 /** What a program says of its disk, if that fails. */
 const isOfDisk = /no space left|input\/output error|disk i\/o error|disk is full|ENOSPC|EIO/i
 
-/** What a program says where it gets no descriptor; SQLite says nothing else. */
-const isOfDescriptors = /too many open files|no file descriptors|EMFILE|unable to open database file/i
+/**
+ * What a program says where a call fails: it gets no descriptor, of which SQLite says nothing else, so its child ends by an error;
+ * or it does not wait again after EINTR.
+ */
+const isOfCalls =
+  /too many open files|no file descriptors|EMFILE|unable to open database file|status == 0|interrupted system call/i
 
 /**
  * A system whose nodes use a facility rightly: every call is answered, by `ok`. With faults, the call of a node that ends is
@@ -161,7 +165,7 @@ export const systemOf = (
         s.calls.every(({ value, error }) => {
           if (value === undefined || value === 'ok') return error === undefined || isFaulty
           if (faults.disk !== undefined && isOfDisk.test(String(value))) return true
-          if (faults.calls !== undefined && isOfDescriptors.test(String(value))) return true
+          if (faults.calls !== undefined && isOfCalls.test(String(value))) return true
           return isFaulty && asksPeer === true && isOfLostPeer.test(String(value))
         }),
       ),
