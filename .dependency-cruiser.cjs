@@ -77,7 +77,7 @@ module.exports = {
       ['traces/'],
       ['check/'],
       ['schedules/'],
-      ['campaign/', 'doctor/', 'emulate/'],
+      ['campaign/', 'doctor/', 'emulate/', 'init/'],
       ['verify/'],
       ['debug/'],
       ['mcp/', 'serve/'],

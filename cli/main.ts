@@ -32,13 +32,13 @@ import {
   wholeNumber,
   wholeNumberAboveZero,
 } from './command/values.ts'
-import { askForPrograms, programOptions } from './config/ask-programs.ts'
 import { findConfig } from './config/find-config.ts'
-import type { AskedProgram } from './config/first-config.ts'
-import { initFromCompose, initFromPrograms } from './config/init.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './config/load-config.ts'
 import type { RunOptions } from './emulate/settings.ts'
 import { addControlCommands } from './emulate/verbs.ts'
+import { askForPrograms, programOptions } from './init/ask-programs.ts'
+import type { AskedProgram } from './init/first-config.ts'
+import { initFromCompose, initFromPrograms } from './init/init.ts'
 import { keepSchedule } from './schedules/keep.ts'
 import { addScheduleCommands, describeKept } from './schedules/schedules.ts'
 import { abilities } from './session/machine.ts'
@@ -389,9 +389,12 @@ export const program = (done: (code: number) => void) => {
     .action(async (compose: string | undefined, { node: programs, json }: InitArguments) => {
       if (compose !== undefined && programs)
         throw new UsageError('expected a compose file or --node, found both: nodes of a compose file are its services')
-      const path =
-        compose === undefined ? initFromPrograms('.', programs ?? (await askForPrograms())) : initFromCompose(compose)
-      print(json ? JSON.stringify({ file: path }) : [`wrote ${relative('', path)}`, 'next: npx lastnail check'])
+      const { file, seen } = await (compose === undefined
+        ? initFromPrograms('.', programs ?? (await askForPrograms()))
+        : initFromCompose(compose))
+      print(
+        json ? JSON.stringify({ file, seen }) : [...seen, `wrote ${relative('', file)}`, 'next: npx lastnail check'],
+      )
     })
 
   root

@@ -153,6 +153,11 @@ export class Cluster implements System<GlobalState>, Processes {
     return Object.fromEntries(this.#nodes.map(({ name, address }) => [name, address]))
   }
 
+  /** TCP ports on which each node listens, by name. */
+  get listening(): Readonly<Record<string, readonly number[]>> {
+    return Object.fromEntries(this.#nodes.map(node => [node.name, node.readiness.openPorts()]))
+  }
+
   /** What was sent and printed in the last step (or the start). */
   get details(): StepDetails {
     return this.#driver.details

@@ -8,6 +8,7 @@ import { startAfter, startAsOffered } from '../system/start.ts'
 import type { Choice } from '../system/system.ts'
 import { narrow } from './least-bound.ts'
 import { minimiseSteps } from './minimise.ts'
+import { executedAs, sendLater, sentLater } from './send-later.ts'
 import { attemptAt, isAlike, patienceFor, type ShrunkViolation } from './shrink.ts'
 import { slowMs } from './slow-network.ts'
 
@@ -15,8 +16,8 @@ import { slowMs } from './slow-network.ts'
 export type Hastened = Pick<ShrunkViolation, 'schedule' | 'message' | 'delayMs'>
 
 /**
- * A schedule with the same violation in a usual network: the given one with messages delivered earlier; `undefined` if
- * that does not violate.
+ * A schedule with the same violation in a usual network: the given one with messages delivered earlier, or sent later as well;
+ * `undefined` if neither violates.
  */
 export const inUsualNetwork = async (
   cells: Cells,
@@ -24,7 +25,8 @@ export const inUsualNetwork = async (
   violation: Violation,
 ): Promise<Hastened | undefined> => {
   try {
-    return await tryWithin(slowMs, cells, schedule, violation)
+    const sooner = await tryWithin(slowMs, cells, schedule, violation)
+    return sooner ?? (await tryWithin(slowMs, cells, await asLateAsPossible(cells, schedule), violation))
   } catch (error) {
     if (error instanceof BudgetSpent || error instanceof Unfaithful) return undefined
     throw error
@@ -46,16 +48,24 @@ export const hasten = async (
   if (delayMs <= slowMs) return best
   try {
     const within = cells.within(limits)
-    await narrow(delayMs, -1, async bound => {
-      const faster = await tryWithin(bound, within, best.schedule, violation)
-      best = faster ?? best
-      return faster?.delayMs
-    })
+    best = (await again(within, await sendLater(within, given.schedule, violation), violation)) ?? given
+    if (best.delayMs > slowMs)
+      await narrow(best.delayMs, -1, async bound => {
+        const faster = await tryWithin(bound, within, best.schedule, violation)
+        best = faster ?? best
+        return faster?.delayMs
+      })
     if (best.delayMs < delayMs) best = { ...best, schedule: await shortest(within, best, violation) }
   } catch (error) {
     if (!(error instanceof BudgetSpent || error instanceof Unfaithful)) throw error
   }
   return best.delayMs === delayMs ? best : ((await again(cells, best.schedule, violation)) ?? given)
+}
+
+/** The steps of a schedule with messages sent as late as what depends on them allows. */
+export const asLateAsPossible = async (cells: Cells, schedule: readonly Choice[]): Promise<readonly Choice[]> => {
+  const { schedule: executed, arrival } = await cells.run({ start: startAfter(labelsOf(schedule)) })
+  return sentLater(executedAs(executed, arrival))
 }
 
 /** The same schedule, with messages delivered before timers that would leave them in flight for longer than this. */

@@ -10,6 +10,7 @@ import { msgpack } from './msgpack.ts'
 import { postgres } from './postgres.ts'
 import { protobuf } from './protobuf.ts'
 import { resp } from './resp.ts'
+import { tls } from './tls.ts'
 
 export type { DatagramMessages } from './datagrams.ts'
 export type { Field, Meanings, MessageFields, PlainField } from './fields.ts'
@@ -19,6 +20,7 @@ export type { LengthPrefix, LengthPrefixedMessages } from './length-prefixed.ts'
 export type { MsgpackMessages } from './msgpack.ts'
 export type { ProtobufMessages } from './protobuf.ts'
 export type { RespValue } from './resp-value.ts'
+export type { TlsKeys } from './tls.ts'
 
 /** The dissectors that come with the package, by the names under which configurations import them. */
 export const frames = {
@@ -36,4 +38,5 @@ export const frames = {
   protobuf,
   msgpack,
   datagrams,
+  tls,
 }
