@@ -85,11 +85,17 @@ const aside = {
   patient: { after: 4, of: ['client'] },
   /** Where nodes may be paused or lose their power, walks in which one does, between two certain steps: so it takes many. */
   interrupted: { after: 2, of: interruptions },
-  /** Where nodes wait for something, walks that keep time. */
-  timely: { after: 8, of: ['timer'] },
+  /**
+   * Where nodes wait for something, walks that keep time. Most bugs need none of them: others find those sooner, in states with fewer
+   * messages in flight, from which shrinking takes less. So they begin late.
+   */
+  timely: { from: 100, after: 3, of: ['timer'] },
 } as const satisfies { readonly [Name in SearchName]?: Aside }
 
 interface Aside {
+  /** So many turns of the others come before the first. */
+  readonly from?: number
+  /** It has one turn after so many others. */
   readonly after: number
   /** Kinds of steps, of which one must have been possible. */
   readonly of: readonly ChoiceKind[]
@@ -303,9 +309,9 @@ export class Portfolio {
     if (this.#lasting || this.#isOver) return undefined
     for (const name of asideNames) {
       const own = this.#aside.get(name)
-      const { after, of }: Aside = aside[name]
-      if (!own || !of.some(kind => this.experience.kinds.has(kind)) || own.turns >= Math.floor(this.#turns / after))
-        continue
+      const { from = 0, after, of }: Aside = aside[name]
+      const due = Math.floor((this.#turns - from) / after)
+      if (!own || !of.some(kind => this.experience.kinds.has(kind)) || own.turns >= due) continue
       own.turns += 1
       return this.experience.drawingFrom(own.random, () => this.#searches.get(name)!.next())
     }
