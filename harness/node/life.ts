@@ -11,6 +11,7 @@ import { isEnding } from '../hold/turns/is-ending.ts'
 import { CannotRewind } from '../rewind/calls/error.ts'
 import type { Facing } from '../rewind/connection.ts'
 import { DiskMark } from '../rewind/disk-mark.ts'
+import { FilesInMemory, type FilesMark } from '../rewind/files-in-memory.ts'
 import type { InPlaceMark } from '../rewind/in-place-mark.ts'
 import type { Runner } from '../runner/runner.ts'
 import type { Home } from './runtime.ts'
@@ -20,6 +21,7 @@ import type { Uplink } from './uplink.ts'
 export interface LifeMark {
   readonly processes: InPlaceMark
   readonly disk: DiskMark
+  readonly inMemory: FilesMark
   readonly rewindUnsynced: () => void
   readonly rewindOutput: () => void
 }
@@ -40,6 +42,8 @@ export class Life {
   readonly disk: Disk
   readonly place: Home
   readonly #runner: Runner
+  readonly #inMemory: FilesInMemory
+  #lastDisk: DiskMark | undefined
   #start: StartMark | undefined
   #reason: string | undefined
   /** Marks besides the end of its start, and how many owners each has. */
@@ -55,6 +59,7 @@ export class Life {
     held.written = disk.layers.map(({ upper }) => upper)
     this.disk = disk
     this.place = place
+    this.#inMemory = new FilesInMemory(place.inMemory)
   }
 
   get stdout(): Output {
@@ -153,7 +158,8 @@ export class Life {
     const rewindUnsynced = disk.unsynced?.mark()
     return {
       processes: this.#runner.mark(held, facing),
-      disk: new DiskMark(held.root!, disk.layers, place.lowerOf, place.inMemory),
+      disk: (this.#lastDisk = new DiskMark(disk.layers, place.lowerOf, this.#lastDisk)),
+      inMemory: this.#inMemory.mark(held.root!),
       rewindUnsynced: () => rewindUnsynced?.(),
       rewindOutput: () => {
         for (const rewind of rewinds) rewind()
@@ -226,11 +232,12 @@ export class Life {
   }
 
   /** Rewinds it to a mark, detached from the network and frozen. @throws CannotRewind; it must then be killed */
-  goBack({ processes, disk, rewindUnsynced, rewindOutput }: LifeMark): void {
+  goBack({ processes, disk, inMemory, rewindUnsynced, rewindOutput }: LifeMark): void {
     const { pid } = this.held
     try {
       this.#runner.rewind(this.held, processes)
       disk.rewind(this.held.root!)
+      this.#inMemory.rewind(this.held.root!, inMemory)
       rewindUnsynced()
       processes.goBackToDirectories()
       if (!this.uplink.clean(processes.connected)) throw new CannotRewind('its network still has connections')

@@ -6,6 +6,7 @@ import { CannotRewind } from './calls/error.ts'
 import type { Facing } from './connection.ts'
 import { lastId, setLastId } from './last-id.ts'
 import type { Adopt } from './made-thread.ts'
+import type { SharedMark, SharedMemory } from './memory/shared-memory.ts'
 import { type MarkedProcess, ProcessMark } from './process-mark.ts'
 
 /**
@@ -18,20 +19,29 @@ export class InPlaceMark {
   readonly #rewindNode: () => void
   readonly #lastId: number
   readonly #threads: number
+  readonly #shared: SharedMemory
+  readonly #sharedMark: SharedMark
 
   /**
    * @param processes of the node, which is frozen and whose threads all wait
+   *
+   * @param shared what they share with each other
    *
    * @param facing the counterparts of its connections; undefined if it may have none
    *
    * @throws CannotRewind
    */
-  constructor(node: HeldNode, processes: readonly MarkedProcess[], facing: Facing | undefined) {
+  constructor(node: HeldNode, processes: readonly MarkedProcess[], shared: SharedMemory, facing: Facing | undefined) {
     this.#node = node
     this.#rewindNode = node.mark()
     this.processes = processes.map(marked => withProcess(marked.process.pid, () => new ProcessMark(marked, facing)))
     this.#lastId = this.#first.useFirst(lastId)
     this.#threads = node.threadsMade
+    this.#shared = shared
+    this.#sharedMark = shared.mark(
+      this.processes.map(({ mapping }) => mapping),
+      this.#first.segments,
+    )
   }
 
   get #first(): ProcessMark {
@@ -67,6 +77,10 @@ export class InPlaceMark {
     const made = this.processes.filter(process => process.makeThreads(adopt))
     if (made.length > 0 || this.#node.threadsMade !== this.#threads) this.#forgetThreads()
     for (const process of this.processes) withProcess(process.process.pid, () => process.rewind())
+    this.#shared.rewind(
+      this.#sharedMark,
+      this.processes.map(({ process }) => process.pid),
+    )
     this.#rewindNode()
   }
 

@@ -4,6 +4,7 @@ import type { Facing } from './connection.ts'
 import { InPlaceMark } from './in-place-mark.ts'
 import { KeptThreads } from './kept-thread.ts'
 import { MarkedMemory } from './memory/memory-mark.ts'
+import { SharedMemory } from './memory/shared-memory.ts'
 import type { MarkedProcess, ProcessMark } from './process-mark.ts'
 
 /** Each costs some milliseconds and a copy of its memory. To start more anew is cheaper. */
@@ -16,6 +17,7 @@ const processesMax = 128
 export class InPlaceMarks implements Keeper {
   readonly #node: HeldNode
   readonly #processes = new Map<HeldProcess, MarkedProcess>()
+  readonly #shared = new SharedMemory()
   #first: InPlaceMark | undefined
 
   constructor(node: HeldNode) {
@@ -36,6 +38,7 @@ export class InPlaceMarks implements Keeper {
     const mark = new InPlaceMark(
       this.#node,
       [...this.#node.processes.values()].map(process => this.#marked(process)),
+      this.#shared,
       facing,
     )
     this.#first ??= mark

@@ -107,8 +107,8 @@ const whoseEndIsNotTaken = 4 | 1 | 0x100_0000 | 0x4000_0000
 /** Offset of si_pid in siginfo_t; 0 there means no child. */
 const childOffset = 16
 const unreaped = 'child that has ended and was not waited for'
-const none = '0 0 0'
-const systemV = 'semaphores, message queues or shared memory of System V'
+const systemV = 'semaphores or message queues of System V'
+const segments = 'segments of System V'
 
 export const askProcess = ({ pid }: HeldProcess): AskedProcess => {
   const [semaphores, queues, memory] = [infoLength, infoLength, infoLength].map(length => Buffer.alloc(length))
@@ -124,21 +124,25 @@ export const askProcess = ({ pid }: HeldProcess): AskedProcess => {
       [syscallNumber.uname, names],
     ],
     objects() {
-      const counts = [semaphores!.readInt32LE(semaphoresOffset), queues!.readInt32LE(0), memory!.readInt32LE(0)]
+      const [sets, heads] = [semaphores!.readInt32LE(semaphoresOffset), queues!.readInt32LE(0)]
       return [
         [unreaped, child.readInt32LE(childOffset) === 0 ? '' : 'yes'],
-        [systemV, counts.join(' ')],
+        [systemV, sets + heads === 0 ? '' : `${sets} and ${heads}`],
+        [segments, String(memory!.readInt32LE(0))],
         ['host name', names.toString('latin1').replaceAll('\0', ' ')],
       ]
     },
   }
 }
 
+/** How many segments of shared memory of System V the namespace of a process has. */
+export const segmentsIn = (inventory: Inventory): number => Number(inventory.get(segments))
+
 /** @throws CannotRewind for something that can be neither restored nor compared */
 export const requireComparable = (inventory: Inventory, { hasQueues }: HeldNode): void => {
   if (hasEndedChild(inventory)) throw new CannotRewind('it has not waited for a child that has ended')
   if (hasQueues) throw new CannotRewind('it has a message queue of POSIX')
-  if (inventory.get(systemV) !== none) throw new CannotRewind(`it has ${systemV}`)
+  if (inventory.get(systemV) !== '') throw new CannotRewind(`it has ${systemV}`)
 }
 
 /**

@@ -16,10 +16,12 @@ import {
   inventoryOf,
   requireComparable,
   requireSameInventory,
+  segmentsIn,
 } from './inventory.ts'
 import type { KeptThreads, Legacy } from './kept-thread.ts'
 import { type Adopt, KnownThread } from './made-thread.ts'
 import { breakCall, breakCallTo, type MarkedMemory, type MemoryMark } from './memory/memory-mark.ts'
+import type { Mapping } from './memory/shared-memory.ts'
 import { SignalMarks } from './signal-marks.ts'
 import { registersBeforeWait, ThreadMark } from './thread-mark.ts'
 import { WorkingDirectory } from './working-directory.ts'
@@ -75,6 +77,16 @@ export class ProcessMark {
       // Its registers were used.
       this.#threads[0]!.rewind()
     }
+  }
+
+  /** What it mapped. */
+  get mapping(): Mapping {
+    return { pid: this.process.pid, regions: this.#memory.regions }
+  }
+
+  /** How many segments of shared memory of System V its node had. */
+  get segments(): number {
+    return segmentsIn(this.#inventory)
   }
 
   /** Closes descriptors opened since the mark, as far as others notice. */

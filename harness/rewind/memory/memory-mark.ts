@@ -4,7 +4,16 @@ import type { HeldThread } from '../../hold/held/held-node.ts'
 import { makeCalls, type RawCall, succeed } from '../calls/batch.ts'
 import { CannotRewind } from '../calls/error.ts'
 import { changesBetween, inside, ownPages, piecesInside, piecesWithout, unite, without } from './pages.ts'
-import { differences, isSameContent, type MemoryDifference, mapsOf, type Region, regionsIn } from './regions.ts'
+import {
+  differences,
+  isSameContent,
+  isShared,
+  isSharedToWrite,
+  type MemoryDifference,
+  mapsOf,
+  type Region,
+  regionsIn,
+} from './regions.ts'
 import { ownPagesOfLarge, WrittenPages } from './written-pages.ts'
 
 /**
@@ -13,9 +22,10 @@ import { ownPagesOfLarge, WrittenPages } from './written-pages.ts'
  */
 const bytesMax = 256 << 20
 const dontNeed = 4
+const sharedFixed = 0x01 | 0x10
 const privateFixed = 0x02 | 0x10
 const privateAnonymousFixed = privateFixed | 0x20
-const readOnly = 0
+const [readOnly, readAndWrite] = [0, 2]
 
 /**
  * The memory of a frozen process at one instant. Pages that were not written since the mark before are shared with it.
@@ -58,7 +68,6 @@ export class MarkedMemory {
    */
   mark(thread: HeldThread, breakAddress: number): MemoryMark {
     const regions = this.#regions()
-    assertOwn(regions)
     const mark = this.#last && this.#written ? this.#markNext(this.#last, regions) : this.#markWhole(thread, regions)
     this.#last = { ...mark, regions, breakAddress }
     return this.#last
@@ -102,7 +111,7 @@ export class MarkedMemory {
    */
   rewind(thread: HeldThread, mark: MemoryMark): void {
     const { now, changes } = this.#lookWithLostFiles(thread, mark)
-    assertOwn(now)
+    requireShared(mark.regions, now)
     succeed(thread, changes.flatMap(mendingCall))
     const others = inside(unite(this.#others(mark, now), changes.filter(wasReadOnly)), mark.regions)
     succeed(thread, without(others, mark.content).map(forgettingCall))
@@ -186,7 +195,8 @@ export const breakCall: RawCall = [syscallNumber.brk, 0]
 /** Lets the heap end where it did. */
 export const breakCallTo = ({ breakAddress }: MemoryMark): RawCall => [syscallNumber.brk, breakAddress]
 
-const isWritable = ({ access }: Region) => access[1] === 'w'
+/** Shared memory is brought back elsewhere, once for all who map it. */
+const isWritable = (region: Region) => region.access[1] === 'w' && !isShared(region)
 
 const isReserved = (region: Region) => !isWritable(region) && region.file === ''
 
@@ -206,8 +216,12 @@ const isWorthWatching =
   (region: Region): boolean =>
     isWritable(region) || pagesWatchedForOne * lengthOf(inside(own, [region])) >= region.end - region.start
 
-const assertOwn = (regions: readonly Region[]) => {
-  if (regions.some(({ access }) => access[1] === 'w' && access[3] === 's')) throw new CannotRewind('it shares memory')
+/** A file that was removed since, and is made again, would be another than the one that is mapped. @throws CannotRewind */
+const requireShared = (before: readonly Region[], now: readonly Region[]): void => {
+  const paths = new Map(before.filter(isSharedToWrite).map(({ file, path }) => [file, path]))
+  for (const { file, path } of now)
+    if (paths.has(file) && paths.get(file) !== path)
+      throw new CannotRewind(`it has removed ${paths.get(file)}, which it maps`)
 }
 
 const lengthOf = (runs: readonly AddressRange[]): number => runs.reduce((sum, { start, end }) => sum + end - start, 0)
@@ -223,11 +237,15 @@ const hasLostFile = ({ before, now }: MemoryDifference): boolean =>
 /** Maps a part of a file at its former address, if the process still finds the file. */
 const mapAgain = (thread: HeldThread, { start, end, before }: MemoryDifference): void => {
   const { path, offset, start: begin } = before!
-  const [fd] = makeCalls(thread, [[syscallNumber.open, Buffer.from(`${path}\0`), readOnly, 0]])
+  const isWrittenTo = isSharedToWrite(before!)
+  const [fd] = makeCalls(thread, [
+    [syscallNumber.open, Buffer.from(`${path}\0`), isWrittenTo ? readAndWrite : readOnly, 0],
+  ])
   if (fd! < 0) return
   const protection = protectionOf(before!)
+  const flags = isWrittenTo ? sharedFixed : privateFixed
   makeCalls(thread, [
-    [syscallNumber.mmap, start, end - start, protection, privateFixed, fd!, offset + start - begin],
+    [syscallNumber.mmap, start, end - start, protection, flags, fd!, offset + start - begin],
     [syscallNumber.close, fd!],
   ])
 }

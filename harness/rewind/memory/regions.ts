@@ -14,6 +14,11 @@ export interface Region {
   readonly offset: number
 }
 
+/** Whether writes of others to the same memory are seen there. */
+export const isShared = ({ access }: Region): boolean => access[3] === 's'
+
+export const isSharedToWrite = (region: Region): boolean => isShared(region) && region.access[1] === 'w'
+
 /** Regions of the kernel, which stay the same for the life of the process. */
 const ofKernel = /^\[v/
 
@@ -33,7 +38,8 @@ export const regionsIn = (maps: string): Region[] => {
       end: Number.parseInt(found[2]!, 16),
       access: found[3]!,
       offset: Number.parseInt(found[4]!, 16),
-      file: found[6] === '0' ? '' : `${found[5]} ${found[6]}`,
+      // The first segment of System V has inode 0 too.
+      file: found[5] === '00:00' && found[6] === '0' ? '' : `${found[5]} ${found[6]}`,
       path: found[7]!,
     })
   }
