@@ -387,7 +387,7 @@ export class HeldNode {
     const { counts } = this
     for (const process of this.processes.values()) process.mayChange = false
     const forgetPeriods = this.clock.periods.mark()
-    const { turnsCut, sharesPorts, sharedPorts } = this
+    const { turnsCut, sharesPorts, sharedPorts, lastEnd } = this
     const waitingFaults = this.waitingFaults.mark()
     const giveUpDeadlines = new Map(
       [...this.givesUp].flatMap(([label, timer]) => (timer ? [[label, timer.deadline] as const] : [])),
@@ -400,6 +400,7 @@ export class HeldNode {
       this.randomness.rewind(randomness)
       this.#counts = { ...counts }
       this.turnsCut = turnsCut
+      this.lastEnd = lastEnd
       this.waitingFaults.rewind(waitingFaults)
       this.lostPower = undefined
       this.sharesPorts = sharesPorts

@@ -82,6 +82,30 @@ test('children that have ended since, and that nobody waited for, have never bee
 test('a node that has yet to wait for a child that has ended is started anew', () =>
   expectSame(children('fork()'), ['up', 'ended True', 'made'], 4, ['python3', 'n.py']))
 
+const living = `
+import mmap, os, signal, time
+told = []
+signal.signal(signal.SIGCHLD, lambda *_: told.append('a child has ended'))
+shared = mmap.mmap(-1, 1 << 20)
+print('up', flush=True)
+time.sleep(1)
+
+def make():
+    pid = os.fork()
+    if pid > 0: return pid
+    if os.fork() == 0: shared[0] += 1
+    while True: time.sleep(1000)
+
+before = shared[0]
+first, second = make(), make()
+time.sleep(1)
+print(before, second - first, shared[0], told, flush=True)
+time.sleep(1000)
+`
+
+test('processes that were made since, and live, have never been, nor what they wrote to memory that they share', () =>
+  expectSame(living, ['up', '0 1 2 []'], 1, ['python3', 'n.py']))
+
 test('files that were changed, made and removed are as they were', () =>
   expectSame(
     `
@@ -164,8 +188,8 @@ test('sockets that were opened since are closed; a port is free again', () =>
     1,
   ))
 
-test('a process that has made others, or has closed what it had, is started anew', async () => {
-  await expectSame(
+test('a program that was run since, and has not ended, has never been', () =>
+  expectSame(
     `
     console.log('up')
     setTimeout(() => {
@@ -174,8 +198,10 @@ test('a process that has made others, or has closed what it had, is started anew
     }, 10)
     `,
     ['up', 'spawned'],
-    4,
-  )
+    1,
+  ))
+
+test('a process that has closed what it had is started anew', async () => {
   await expectSame(
     `
     const server = require('net').createServer().listen(7000, () => console.log('up'))
