@@ -2,6 +2,7 @@ import {
   type BigIntStats,
   closeSync,
   copyFileSync,
+  type Dirent,
   lstatSync,
   mkdirSync,
   openSync,
@@ -22,8 +23,11 @@ import { isSameContent, lengthOf, putBack, type SparseContent, sparseContentOf }
 /** Bytes of files that a mark of one layer holds at most; a node with more is not marked. */
 const bytesMax = 256 << 20
 
-/** A file with its content, or a directory. */
+/** A file with its content, a directory, or a socket, which is the same for as long as nobody removes it. */
 interface Entry extends Owner {
+  readonly kind: 'file' | 'directory' | 'socket'
+  readonly inode: bigint
+  /** Of a file. */
   readonly content: SparseContent | undefined
   readonly mtimeNs: bigint
 }
@@ -78,7 +82,7 @@ const overlayFileSystem = 0x794c_7630
 type Order = ReadonlyMap<string, readonly string[]>
 
 const orderOf = (upper: string, layer: Content): Order => {
-  const directories = [...layer].flatMap(([path, { content }]) => (content === undefined ? [path] : []))
+  const directories = [...layer].flatMap(([path, { kind }]) => (kind === 'directory' ? [path] : []))
   const listings = ['', ...directories].map(path => [path, listingOf(join(upper, path))] as const)
   return new Map(listings.filter(([, names]) => names.length > 1))
 }
@@ -89,10 +93,10 @@ const contentOf = (upper: string, last: Content): Content => {
   let bytes = 0
   for (const { path, entry } of treeOf(upper)) {
     const full = join(upper, path)
-    if (!entry.isFile() && !entry.isDirectory()) throw new CannotRewind(`${path} is neither a file nor a directory`)
+    if (!isKnown(entry)) throw new CannotRewind(`${path} is no file, directory or socket`)
     const stat = lstatSync(full, { bigint: true })
-    if (entry.isDirectory()) {
-      if (hidesBelow(full)) throw new CannotRewind(`${path} has replaced another directory`)
+    if (!entry.isFile()) {
+      if (entry.isDirectory() && hidesBelow(full)) throw new CannotRewind(`${path} has replaced another directory`)
       layer.set(path, entryOf(stat, undefined))
       continue
     }
@@ -104,7 +108,11 @@ const contentOf = (upper: string, last: Content): Content => {
   return layer
 }
 
+const isKnown = (entry: Dirent): boolean => entry.isFile() || entry.isDirectory() || entry.isSocket()
+
 const entryOf = (stat: BigIntStats, content: SparseContent | undefined): Entry => ({
+  kind: stat.isFile() ? 'file' : stat.isDirectory() ? 'directory' : 'socket',
+  inode: stat.ino,
   content,
   mtimeNs: stat.mtimeNs,
   ...ownerOf(stat),
@@ -127,7 +135,9 @@ const rewindLayer = ({ merged, lower, upper, order }: View, before: Content, now
   for (const [path, entry] of before) {
     const found = now.get(path)
     const full = join(merged, path)
-    if (entry.content === undefined) mkdirSync(full, { recursive: true })
+    if (found && found.kind !== entry.kind) throw new CannotRewind(`${path} has replaced something of another kind`)
+    if (entry.kind === 'directory') mkdirSync(full, { recursive: true })
+    else if (entry.content === undefined) requireSame(path, entry, found)
     else if (found?.content === undefined || !isSameContent(found.content, entry.content)) write(full, entry.content)
     giveOwner(full, entry, found)
   }
@@ -145,15 +155,24 @@ const listed = (upper: string, path: string, names: readonly string[]): string[]
   return listingOf(join(upper, path)).filter(name => known.has(name))
 }
 
+/** @throws CannotRewind */
+const requireSame = (path: string, before: Entry, now: Entry | undefined): void => {
+  if (now?.inode !== before.inode) throw new CannotRewind(`${path}, a socket, was removed`)
+}
+
 /** A file that is also below was only changed. Removing it would hide the one below. */
 const forget = (path: string, lower: string, now: Entry): void => {
   const below = lstatSync(lower, { throwIfNoEntry: false, bigint: true })
   if (below === undefined) {
-    if (now.content === undefined) rmdirSync(path)
+    if (now.kind === 'directory') rmdirSync(path)
     else unlinkSync(path)
     return
   }
-  if (below.isDirectory() !== (now.content === undefined) || !(below.isDirectory() || below.isFile()))
+  if (
+    now.kind === 'socket' ||
+    below.isDirectory() !== (now.kind === 'directory') ||
+    !(below.isDirectory() || below.isFile())
+  )
     throw new CannotRewind(`${path} has replaced something of another kind`)
   if (now.content !== undefined) copyFileSync(lower, path)
   giveOwner(path, entryOf(below, undefined), now)

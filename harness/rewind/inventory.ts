@@ -149,7 +149,7 @@ export const requireComparable = (inventory: Inventory, { hasQueues }: HeldNode)
  * Flags and locks of an open descriptor, and options of a socket. Positions, counts and watches are restored instead.
  */
 const stateOf = (pid: number, { fd, kind, info }: Descriptor): string => {
-  const lines = info.match(/^(?:flags|lock):.*$/gm) ?? []
+  const lines = info.match(/^(?:flags|lock|sigmask):.*$/gm) ?? []
   const isSocket = kind === 'listener' || kind === 'datagrams' || kind === 'local'
   return [...lines, ...(isSocket ? (withDuplicate(pid, fd, settingsOf) ?? []) : [])].join('\n')
 }

@@ -26,7 +26,18 @@ export interface Descriptor {
   readonly peer: Buffer
 }
 
-type Kind = 'epoll' | 'event' | 'timer' | 'datagrams' | 'listener' | 'asking' | 'connection' | 'pipe' | 'local' | 'file'
+type Kind =
+  | 'epoll'
+  | 'event'
+  | 'timer'
+  | 'signals'
+  | 'datagrams'
+  | 'listener'
+  | 'asking'
+  | 'connection'
+  | 'pipe'
+  | 'local'
+  | 'file'
 
 /** All descriptors of a process, by name. */
 export const descriptorsOf = (pid: number): { fd: number; link: string }[] =>
@@ -51,6 +62,7 @@ const kindOf = (pid: number, fd: number, link: string): Kind => {
   if (link === 'anon_inode:[eventpoll]') return 'epoll'
   if (link === 'anon_inode:[eventfd]') return 'event'
   if (link === 'anon_inode:[timerfd]') return 'timer'
+  if (link === 'anon_inode:[signalfd]') return 'signals'
   if (link.startsWith('anon_inode:')) throw new CannotRewind(`descriptor ${fd} is ${link}`)
   return 'file'
 }

@@ -201,6 +201,30 @@ test('a program that was run since, and has not ended, has never been', () =>
     1,
   ))
 
+test('sockets with a path stay, those that were made since are gone, and files of which little was written are as they were', () =>
+  expectSame(
+    `
+import os, signal, socket, time
+def listen(path):
+    made = socket.socket(socket.AF_UNIX); made.bind(path); made.listen(); return made
+server = listen('s')
+large = open('large', 'w+b'); large.truncate(64 << 20)
+os.pwrite(large.fileno(), b'first', 40 << 20)
+print('up', flush=True)
+time.sleep(1)
+print(sorted(os.listdir('.')), os.pread(large.fileno(), 5, 40 << 20), os.pread(large.fileno(), 1, 50 << 20), flush=True)
+other = listen('t')
+client = socket.socket(socket.AF_UNIX); client.connect('s')
+peer, _ = server.accept(); client.send(b'asked')
+os.pwrite(large.fileno(), b'later', 40 << 20); os.pwrite(large.fileno(), b'later', 50 << 20)
+print(peer.recv(9), os.fstat(large.fileno()).st_size >> 20, flush=True)
+time.sleep(1000)
+`,
+    ['up', "['large', 'n.py', 'present.txt', 's'] b'first' b'\\x00'", "b'asked' 64"],
+    1,
+    ['python3', 'n.py'],
+  ))
+
 test('a process that has closed what it had is started anew', async () => {
   await expectSame(
     `
