@@ -18,7 +18,7 @@ import { treeOf } from '../files/tree.ts'
 import { CannotRewind } from './calls/error.ts'
 import { listingOf, putInOrder } from './directory-order.ts'
 import { giveOwner, type Owner, ownerOf, setTime } from './file-attributes.ts'
-import { isSameContent, lengthOf, putBack, type SparseContent, sparseContentOf } from './memory/sparse-content.ts'
+import { isEqualContent, lengthWritten, putBack, type SparseContent, sparseContentOf } from './memory/sparse-content.ts'
 
 /** Bytes of files that a mark of one layer holds at most; a node with more is not marked. */
 const bytesMax = 256 << 20
@@ -101,7 +101,7 @@ const contentOf = (upper: string, last: Content): Content => {
       continue
     }
     const content = using(full, 'r', fd => sparseContentOf(fd, last.get(path)?.content))
-    bytes += lengthOf(content)
+    bytes += lengthWritten(content)
     if (bytes > bytesMax) throw new CannotRewind(`its files have more than ${bytesMax >> 20} MB`)
     layer.set(path, entryOf(stat, content))
   }
@@ -138,7 +138,7 @@ const rewindLayer = ({ merged, lower, upper, order }: View, before: Content, now
     if (found && found.kind !== entry.kind) throw new CannotRewind(`${path} has replaced something of another kind`)
     if (entry.kind === 'directory') mkdirSync(full, { recursive: true })
     else if (entry.content === undefined) requireSame(path, entry, found)
-    else if (found?.content === undefined || !isSameContent(found.content, entry.content)) write(full, entry.content)
+    else if (found?.content === undefined || !isEqualContent(found.content, entry.content)) write(full, entry.content)
     giveOwner(full, entry, found)
   }
   for (const [path, names] of order) putInOrder(() => listed(upper, path, names), join(merged, path), names)

@@ -21,7 +21,7 @@ import {
 import type { KeptThreads, Legacy } from './kept-thread.ts'
 import { type Adopt, KnownThread } from './made-thread.ts'
 import { breakCall, breakCallTo, type MarkedMemory, type MemoryMark } from './memory/memory-mark.ts'
-import type { Mapping } from './memory/shared-memory.ts'
+import type { MappedMemory } from './memory/shared-memory.ts'
 import { SignalMarks } from './signal-marks.ts'
 import { registersBeforeWait, ThreadMark } from './thread-mark.ts'
 import { WorkingDirectory } from './working-directory.ts'
@@ -80,7 +80,7 @@ export class ProcessMark {
   }
 
   /** What it mapped. */
-  get mapping(): Mapping {
+  get mapping(): MappedMemory {
     return { pid: this.process.pid, regions: this.#memory.regions }
   }
 

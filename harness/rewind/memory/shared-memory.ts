@@ -7,7 +7,7 @@ import { putBack, type SparseContent, sparseContentOf } from './sparse-content.t
 export type SharedMark = ReadonlyMap<string, SparseContent>
 
 /** A process, and what it maps. */
-export interface Mapping {
+export interface MappedMemory {
   readonly pid: number
   readonly regions: readonly Region[]
 }
@@ -26,7 +26,7 @@ export class SharedMemory {
    *
    * @throws CannotRewind
    */
-  mark(mapped: readonly Mapping[], segments: number): SharedMark {
+  mark(mapped: readonly MappedMemory[], segments: number): SharedMark {
     const attached = mapped.flatMap(({ regions }) => regions.filter(isSegment).map(({ file }) => file))
     if (new Set(attached).size !== segments) throw new CannotRewind('it has memory of System V that it does not map')
     const contents = new Map<string, SparseContent>()

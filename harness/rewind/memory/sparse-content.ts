@@ -45,11 +45,11 @@ export const sparseContentOf = (fd: number, last?: SparseContent): SparseContent
 }
 
 /** How much was written. */
-export const lengthOf = ({ pieces }: SparseContent): number =>
+export const lengthWritten = ({ pieces }: SparseContent): number =>
   pieces.reduce((sum, { start, end }) => sum + end - start, 0)
 
 /** Whether two contents of one file are the same, of which the later one was made with the other as the last. */
-export const isSameContent = (one: SparseContent, other: SparseContent): boolean =>
+export const isEqualContent = (one: SparseContent, other: SparseContent): boolean =>
   one.size === other.size &&
   one.pieces.length === other.pieces.length &&
   one.pieces.every((piece, index) => piece === other.pieces[index])
