@@ -33,7 +33,7 @@ describe('script', () => {
   it.each([
     ['soon join n3', 'line 1: expected a time such as 90s or 3m, found "soon"'],
     ['\n-1s heal', 'line 2: expected a time such as 90s or 3m, found "-1s"'],
-    ['1s crash n1', /^line 1: expected "join NODE", .* or "calls NODE short read 1", found "crash n1"$/],
+    ['1s crash n1', /^line 1: expected "join NODE", .* or "split NODE at half", found "crash n1"$/],
     ['1s', /^line 1: expected "join NODE", /],
     ['1s join', /^line 1: expected "join NODE", .* found "join"$/],
     ['1s leave n1 softly', 'line 1: expected to leave by stop, kill, cut, power, found "softly"'],
@@ -65,7 +65,7 @@ describe('plan', () => {
     ],
     [
       '{"nodes":["a"],"initial":[],"events":[{"atMs":1,"does":"jump"}]}',
-      'events[0].does: expected an event that does join, leave, partition, heal, pause, resume, clock, disk, preempt or calls',
+      'events[0].does: expected an event that does join, leave, partition, heal, pause, resume, clock, disk, preempt, calls or split',
     ],
     [
       '{"nodes":["a"],"initial":[],"events":[{"atMs":2,"does":"heal"},{"atMs":1,"does":"heal"}]}',
