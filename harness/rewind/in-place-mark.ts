@@ -1,6 +1,6 @@
 import { withProcess } from '../../linux/descriptor.ts'
 import type { Segment } from '../../proxy/packets/packet.ts'
-import type { HeldNode, HeldProcess, HeldThread } from '../hold/held/held-node.ts'
+import type { HeldNode, HeldThread } from '../hold/held/held-node.ts'
 import { endWhenThawed } from './calls/batch.ts'
 import { CannotRewind } from './calls/error.ts'
 import type { Facing } from './connection.ts'
@@ -52,13 +52,8 @@ export class InPlaceMark {
   get isThere(): boolean {
     const { processes, ended } = this.#node
     const now = new Set([...processes.values(), ...(ended ? [ended] : [])])
-    return this.processes.every(mark => now.has(mark.process) && mark.isThere)
-  }
-
-  /** Processes that did not exist yet. They must be killed before the rewind. */
-  get newProcesses(): HeldProcess[] {
-    const known = new Set(this.processes.map(({ process }) => process))
-    return [...this.#node.processes.values()].filter(process => !known.has(process))
+    // What was made since could be ended, but of a server that forks for each request, memory then grows without end.
+    return now.size === this.processes.length && this.processes.every(mark => now.has(mark.process) && mark.isThere)
   }
 
   /** Revives what is kept. The node is frozen. */
@@ -79,7 +74,7 @@ export class InPlaceMark {
 
   /** Rewinds the frozen node. When thawed, it continues from the mark. @throws CannotRewind */
   rewind(adopt: Adopt): void {
-    if (!this.isThere) throw new CannotRewind('a process has ended, or its first thread')
+    if (!this.isThere) throw new CannotRewind('a process has ended or was made, or its first thread has ended')
     const made = this.processes.filter(process => process.makeThreads(adopt))
     if (made.length > 0 || this.#node.threadsMade !== this.#threads) this.#forgetThreads()
     for (const process of this.processes) withProcess(process.process.pid, () => process.rewind())

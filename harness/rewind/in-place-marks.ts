@@ -35,6 +35,7 @@ export class InPlaceMarks implements Keeper {
     // Somebody else may have killed it a moment ago.
     if (this.#node.processes.size === 0) throw new CannotRewind('it has ended')
     if (this.#node.processes.size > processesMax) throw new CannotRewind(`it has more than ${processesMax} processes`)
+    this.#forgetEnded()
     const mark = new InPlaceMark(
       this.#node,
       [...this.#node.processes.values()].map(process => this.#marked(process)),
@@ -85,6 +86,13 @@ export class InPlaceMarks implements Keeper {
       }
       return threads
     })
+  }
+
+  /** Processes that ended, or were ended by a rewind, never come back, and their memory is large. */
+  #forgetEnded(): void {
+    const { processes, ended } = this.#node
+    for (const process of this.#processes.keys())
+      if (processes.get(process.pid) !== process && process !== ended) this.#processes.delete(process)
   }
 
   #marked(process: HeldProcess): MarkedProcess {
