@@ -88,7 +88,7 @@ export class InPlaceMarks implements Keeper {
     })
   }
 
-  /** Processes that ended, or were ended by a rewind, never come back, and their memory is large. */
+  /** Processes that ended never come back, and their memory is large. */
   #forgetEnded(): void {
     const { processes, ended } = this.#node
     for (const process of this.#processes.keys())
