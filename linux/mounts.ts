@@ -1,4 +1,4 @@
-import { existsSync, lstatSync } from 'node:fs'
+import { existsSync, lstatSync, statfsSync } from 'node:fs'
 import { release } from 'node:os'
 import { copyAttributes, isOfOverlay } from './attributes.ts'
 import { mount, requireSuccess } from './libc.ts'
@@ -22,6 +22,12 @@ export interface Overlay {
   readonly upper: string
   readonly work: string
 }
+
+/** OVERLAYFS_SUPER_MAGIC */
+const overlayFileSystem = 0x794c_7630
+
+/** Whether a path, or an open file by its path in /proc, is in an overlay: the private layers of a node's disk are overlays. */
+export const isInOverlay = (path: string): boolean => statfsSync(path).type === overlayFileSystem
 
 const privatePropagation = 0x4000 | (1 << 18) // MS_REC | MS_PRIVATE
 const bind = 0x1000

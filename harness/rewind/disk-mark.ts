@@ -7,13 +7,12 @@ import {
   mkdirSync,
   openSync,
   rmdirSync,
-  statfsSync,
   unlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { hidesBelow } from '../../linux/attributes.ts'
 import { insideDirectory } from '../../linux/inside.ts'
-import type { Overlay } from '../../linux/mounts.ts'
+import { isInOverlay, type Overlay } from '../../linux/mounts.ts'
 import { treeOf } from '../files/tree.ts'
 import { CannotRewind } from './calls/error.ts'
 import { listingOf, putInOrder } from './directory-order.ts'
@@ -68,15 +67,12 @@ export class DiskMark {
       if (before.size === 0 && now.size === 0) continue
       insideDirectory(root, directory, merged => {
         // Guards against ever writing to anything but a private layer.
-        if (statfsSync(merged).type !== overlayFileSystem) throw new CannotRewind(`${directory} has no private layer`)
+        if (!isInOverlay(merged)) throw new CannotRewind(`${directory} has no private layer`)
         rewindLayer({ merged, lower: this.#lowerOf(directory), upper, order: this.#orders[index]! }, before, now)
       })
     }
   }
 }
-
-/** OVERLAYFS_SUPER_MAGIC */
-const overlayFileSystem = 0x794c_7630
 
 /** By path, the order of names in directories with several names. */
 type Order = ReadonlyMap<string, readonly string[]>

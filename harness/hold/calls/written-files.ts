@@ -7,13 +7,13 @@ import {
   readlinkSync,
   readSync,
   type Stats,
-  statfsSync,
   statSync,
 } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path/posix'
 import { openFor, pathOnly } from '../../../linux/inside.ts'
 import { AT_FDCWD } from '../../../linux/libc.ts'
 import { type ProcessMemory, pathAt } from '../../../linux/memory.ts'
+import { isInOverlay } from '../../../linux/mounts.ts'
 import type { RegisterName, Registers } from '../../../linux/ptrace.ts'
 import type { SyscallName } from '../../../linux/syscall-number.ts'
 import type { Inode } from '../../unsynced/operation.ts'
@@ -47,7 +47,6 @@ const O_DSYNC = 0o10000
 const RWF_DSYNC = 2 | 4
 const RENAME_EXCHANGE = 2
 const FALLOC_FL_KEEP_SIZE = 1
-const overlayFileSystem = 0x794c_7630
 
 /** A file of the disk that a process has open. */
 export interface OpenFile {
@@ -65,7 +64,7 @@ export const fileOf = (pid: number, fd: number): OpenFile | undefined => {
   const own = `/proc/${pid}/fd/${fd}`
   try {
     const path = readlinkSync(own)
-    if (!path.startsWith('/') || path.endsWith(' (deleted)') || !isOfDisk(own)) return undefined
+    if (!path.startsWith('/') || path.endsWith(' (deleted)') || !isInOverlay(own)) return undefined
     // A pipe with a name is no file: opening it would take its other end.
     if (!statSync(own).isFile()) return undefined
     const info = readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'latin1')
@@ -77,13 +76,11 @@ export const fileOf = (pid: number, fd: number): OpenFile | undefined => {
   }
 }
 
-const isOfDisk = (own: string): boolean => statfsSync(own).type === overlayFileSystem
-
 /** Whether a descriptor is of a file of the disk. */
 export const isFileOfDisk = (pid: number, fd: number): boolean => {
   const own = `/proc/${pid}/fd/${fd}`
   try {
-    return readlinkSync(own).startsWith('/') && isOfDisk(own) && statSync(own).isFile()
+    return readlinkSync(own).startsWith('/') && isInOverlay(own) && statSync(own).isFile()
   } catch {
     return false
   }
@@ -222,7 +219,7 @@ const nameOf = (
     }
     const parent = placeOf(process.pid, dirname(full))
     const own = `/proc/${tid}/root${parent}`
-    return isOfDisk(own) ? { path: join(parent, basename(full)), own: join(own, basename(full)) } : undefined
+    return isInOverlay(own) ? { path: join(parent, basename(full)), own: join(own, basename(full)) } : undefined
   } catch {
     return undefined
   }
@@ -270,7 +267,7 @@ const opening = (writer: Writer, directory: number, address: number, flags: numb
   if (name === undefined) return undefined
   const stat = lstatSync(name.own, { throwIfNoEntry: false })
   if (stat === undefined) return () => hasMade(writer, name)
-  if (!stat.isFile() || (flags & O_TRUNC) === 0 || stat.size === 0 || !isOfDisk(name.own)) return undefined
+  if (!stat.isFile() || (flags & O_TRUNC) === 0 || stat.size === 0 || !isInOverlay(name.own)) return undefined
   return resize(writer, name.own, name.path, 0)
 }
 

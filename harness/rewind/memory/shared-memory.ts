@@ -1,4 +1,5 @@
-import { closeSync, constants, openSync, statfsSync } from 'node:fs'
+import { closeSync, constants, openSync } from 'node:fs'
+import { isInOverlay } from '../../../linux/mounts.ts'
 import { CannotRewind } from '../calls/error.ts'
 import { isShared, isSharedToWrite, type Region, regionsOf } from './regions.ts'
 import { putBack, type SparseContent, sparseContentOf } from './sparse-content.ts'
@@ -63,8 +64,6 @@ const isSegment = ({ path }: Region): boolean => path.startsWith('/SYSV')
 /** How the kernel shows the path of a file that has no name any more, or never had one. */
 const removed = / \(deleted\)$/
 
-/** OVERLAYFS_SUPER_MAGIC: the private layers of a node's disk. */
-const overlayFileSystem = 0x794c_7630
 /** Its files in memory are brought back too. */
 const inMemory = '/dev/shm/'
 
@@ -78,7 +77,7 @@ const hasName = (pid: number, region: Region): boolean => {
 
 const isOnOwnDisk = (pid: number, path: string): boolean => {
   try {
-    return statfsSync(`/proc/${pid}/root${path}`).type === overlayFileSystem
+    return isInOverlay(`/proc/${pid}/root${path}`)
   } catch {
     return false
   }
