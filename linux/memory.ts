@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import koffi from 'koffi'
+import { readKernelFile } from './kernel-file.ts'
 import { libc, requireSuccess } from './libc.ts'
 
 const writeVectors = libc.func(
@@ -18,6 +19,52 @@ export interface AddressRange {
 /** Content of these addresses, present or future. */
 export interface Piece extends AddressRange {
   readonly bytes: Buffer
+}
+
+/** A range of addresses with one mapping. */
+export interface Region {
+  readonly start: number
+  readonly end: number
+  /** `rw-p` */
+  readonly access: string
+  /** Device and inode of the mapped file; empty for anonymous memory. */
+  readonly file: string
+  /** The file's path, as the process knows it. */
+  readonly path: string
+  /** Offset in the file. */
+  readonly offset: number
+}
+
+/** Whether writes of others to the same memory are seen there. */
+export const isShared = ({ access }: Region): boolean => access[3] === 's'
+
+export const isSharedToWrite = (region: Region): boolean => isShared(region) && region.access[1] === 'w'
+
+/** Regions of the kernel, which stay the same for the life of the process. */
+const ofKernel = /^\[v/
+
+/** Lines of /proc/P/maps: `start-end access offset device inode path`. */
+export const regionsOf = (pid: number): Region[] => regionsIn(mapsOf(pid))
+
+export const mapsOf = (pid: number): string => readKernelFile(`/proc/${pid}/maps`)
+
+/** Parses such lines. */
+export const regionsIn = (maps: string): Region[] => {
+  const regions: Region[] = []
+  for (const line of maps.split('\n')) {
+    const found = /^([0-9a-f]+)-([0-9a-f]+) (\S+) ([0-9a-f]+) (\S+) (\d+)\s*(.*)$/.exec(line)
+    if (found === null || ofKernel.test(found[7]!)) continue
+    regions.push({
+      start: Number.parseInt(found[1]!, 16),
+      end: Number.parseInt(found[2]!, 16),
+      access: found[3]!,
+      offset: Number.parseInt(found[4]!, 16),
+      // The first segment of System V has inode 0 too.
+      file: found[5] === '00:00' && found[6] === '0' ? '' : `${found[5]} ${found[6]}`,
+      path: found[7]!,
+    })
+  }
+  return regions
 }
 
 /** Memory of one process, accessed from outside, so that pages which the process cannot write can be written. */

@@ -1,7 +1,7 @@
+import type { Region } from '../../linux/memory.ts'
 import { syscallName } from '../../linux/syscall-number.ts'
 import { argumentsOf } from '../hold/held/call-content.ts'
 import { type CallRecord, fromKey, type StepCalls, type ThreadKey } from '../hold/held/call-recorder.ts'
-import type { Region } from '../rewind/memory/regions.ts'
 
 /** The system calls of an execution. */
 export interface RecordedCalls {

@@ -1,5 +1,5 @@
+import { regionsOf } from '../../linux/memory.ts'
 import { CallRecorder } from '../hold/held/call-recorder.ts'
-import { regionsOf } from '../rewind/memory/regions.ts'
 import type { RecordedCalls } from './first-difference.ts'
 import type { Stage } from './stage.ts'
 

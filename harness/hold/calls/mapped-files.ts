@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readInside } from '../../../linux/inside.ts'
+import { isSharedToWrite, regionsOf } from '../../../linux/memory.ts'
 import type { Registers } from '../../../linux/ptrace.ts'
-import type { HeldNode, HeldThread } from '../held/held-node.ts'
+import type { HeldNode } from '../held/held-node.ts'
 import type { Treat } from './treatment.ts'
 
 /**
@@ -26,15 +27,15 @@ export const mapsToWrite = (registers: Registers): boolean =>
 export const seeMapped = ({ unsynced, root }: HeldNode): void => {
   if (unsynced === undefined || root === undefined) return
   for (const path of unsynced.mapped) {
-    const bytes = contentOf(`/proc/self/fd/${root}${path}`)
+    const bytes = contentOf(root, path)
     if (bytes) unsynced.seeMapped(path, bytes)
   }
 }
 
 /** Undefined if it is gone. */
-const contentOf = (path: string): Buffer | undefined => {
+const contentOf = (root: number, path: string): Buffer | undefined => {
   try {
-    return readFileSync(path)
+    return readInside(root, path)
   } catch {
     return undefined
   }
@@ -46,19 +47,8 @@ export const flushMapped: Treat = ({ process }, registers) => {
   if (unsynced === undefined || (registers.get('rdx') & MS_SYNC) === 0) return 0
   seeMapped(process.node)
   const [from, to] = [registers.get('rdi'), registers.get('rdi') + registers.get('rsi')]
-  for (const { path, start, end, offset } of mappingsOf(process))
+  for (const { path, start, end, offset } of regionsOf(process.pid).filter(isSharedToWrite))
     if (start < to && end > from)
       unsynced.syncRange(path, offset + Math.max(0, from - start), offset + Math.min(end, to) - start)
   return 0
 }
-
-/** Where a process has mapped files so that memory writes to them. */
-const mappingsOf = ({ pid }: HeldThread['process']) =>
-  [...readFileSync(`/proc/${pid}/maps`, 'utf8').matchAll(mapping)].map(([, start, end, offset, path]) => ({
-    path: path!,
-    start: Number.parseInt(start!, 16),
-    end: Number.parseInt(end!, 16),
-    offset: Number.parseInt(offset!, 16),
-  }))
-
-const mapping = /^([0-9a-f]+)-([0-9a-f]+) .w.s ([0-9a-f]+) \S+ \d+ +(\/.*)$/gm

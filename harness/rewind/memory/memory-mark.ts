@@ -1,19 +1,19 @@
-import type { AddressRange, Piece, ProcessMemory } from '../../../linux/memory.ts'
+import {
+  type AddressRange,
+  isShared,
+  isSharedToWrite,
+  mapsOf,
+  type Piece,
+  type ProcessMemory,
+  type Region,
+  regionsIn,
+} from '../../../linux/memory.ts'
 import { syscallNumber } from '../../../linux/syscall-number.ts'
 import type { HeldThread } from '../../hold/held/held-node.ts'
 import { makeCalls, type RawCall, succeed } from '../calls/batch.ts'
 import { CannotRewind } from '../calls/error.ts'
 import { changesBetween, inside, ownPages, piecesInside, piecesWithout, unite, without } from './pages.ts'
-import {
-  differences,
-  isSameContent,
-  isShared,
-  isSharedToWrite,
-  type MemoryDifference,
-  mapsOf,
-  type Region,
-  regionsIn,
-} from './regions.ts'
+import { differences, isSameContent, type MemoryDifference } from './regions.ts'
 import { ownPagesOfLarge, WrittenPages } from './written-pages.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs'
+import { isShared, isSharedToWrite, type Region, regionsOf } from '../../../linux/memory.ts'
 import { isInOverlay } from '../../../linux/mounts.ts'
 import { CannotRewind } from '../calls/error.ts'
-import { isShared, isSharedToWrite, type Region, regionsOf } from './regions.ts'
 import { putBack, type SparseContent, sparseContentOf } from './sparse-content.ts'
 
 /** What processes of a node share at one instant: by device and inode, once for all that map it. */

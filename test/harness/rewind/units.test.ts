@@ -8,8 +8,8 @@ import {
   unite,
   without,
 } from '../../../harness/rewind/memory/pages.ts'
-import { differences, type MemoryDifference, type Region } from '../../../harness/rewind/memory/regions.ts'
-import type { AddressRange } from '../../../linux/memory.ts'
+import { differences, type MemoryDifference } from '../../../harness/rewind/memory/regions.ts'
+import type { AddressRange, Region } from '../../../linux/memory.ts'
 
 /** Disjoint ranges in order, each with a value; the border between two is a random one. */
 const ranges = <Value>(value: fc.Arbitrary<Value>) =>
