@@ -12,7 +12,7 @@ import { syscallNumber } from '../../../linux/syscall-number.ts'
 import type { HeldThread } from '../../hold/held/held-node.ts'
 import { makeCalls, type RawCall, succeed } from '../calls/batch.ts'
 import { CannotRewind } from '../calls/error.ts'
-import { changesBetween, inside, ownPages, piecesInside, piecesWithout, unite, without } from './pages.ts'
+import { changesBetween, inside, lengthInAll, ownPages, piecesInside, piecesWithout, unite, without } from './pages.ts'
 import { differences, isSameContent, type MemoryDifference } from './regions.ts'
 import { ownPagesOfLarge, WrittenPages } from './written-pages.ts'
 
@@ -76,7 +76,7 @@ export class MarkedMemory {
   #markWhole(thread: HeldThread, regions: readonly Region[]): Pick<MemoryMark, 'content' | 'watched' | 'bytes'> {
     const content = this.#copy(ownPagesIn(this.#pid, regions))
     this.#written ??= WrittenPages.watch(thread, regions.filter(isWorthWatching(content)))
-    return { content, watched: this.#written?.watched ?? [], bytes: lengthOf(content) }
+    return { content, watched: this.#written?.watched ?? [], bytes: lengthInAll(content) }
   }
 
   #markNext(last: MemoryMark, regions: readonly Region[]): Pick<MemoryMark, 'content' | 'watched' | 'bytes'> {
@@ -94,11 +94,11 @@ export class MarkedMemory {
     const content = [...common, ...copied].sort(byAddress)
     written.watchToo(without(regions.filter(isWorthWatching(copied)), written.watched))
     written.forget()
-    return { content, watched: written.watched, bytes: lengthOf(copied) }
+    return { content, watched: written.watched, bytes: lengthInAll(copied) }
   }
 
   #copy(runs: readonly AddressRange[]): Piece[] {
-    const length = lengthOf(runs)
+    const length = lengthInAll(runs)
     if (length > bytesMax) throw new CannotRewind(`it has ${Math.round(length / 2 ** 20)} MB of memory`)
     return runs.map(({ start, end }) => ({ start, end, bytes: this.#memory.read(start, end - start) }))
   }
@@ -214,7 +214,7 @@ const pagesWatchedForOne = 16
 const isWorthWatching =
   (own: readonly Piece[]) =>
   (region: Region): boolean =>
-    isWritable(region) || pagesWatchedForOne * lengthOf(inside(own, [region])) >= region.end - region.start
+    isWritable(region) || pagesWatchedForOne * lengthInAll(inside(own, [region])) >= region.end - region.start
 
 /** A file that was removed since, and is made again, would be another than the one that is mapped. @throws CannotRewind */
 const requireShared = (before: readonly Region[], now: readonly Region[]): void => {
@@ -223,8 +223,6 @@ const requireShared = (before: readonly Region[], now: readonly Region[]): void 
     if (paths.has(file) && paths.get(file) !== path)
       throw new CannotRewind(`it has removed ${paths.get(file)}, which it maps`)
 }
-
-const lengthOf = (runs: readonly AddressRange[]): number => runs.reduce((sum, { start, end }) => sum + end - start, 0)
 
 const byAddress = (one: AddressRange, other: AddressRange) => one.start - other.start
 

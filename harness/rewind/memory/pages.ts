@@ -51,6 +51,10 @@ const ownPagesOf = (map: number, { start, end }: AddressRange): AddressRange[] =
   return runs
 }
 
+/** How long ranges are together. */
+export const lengthInAll = (runs: readonly AddressRange[]): number =>
+  runs.reduce((sum, { start, end }) => sum + end - start, 0)
+
 /** The parts of `runs` outside of `others`; both in order of address. */
 export const without = (runs: readonly AddressRange[], others: readonly AddressRange[]): AddressRange[] => {
   const rest: AddressRange[] = []

@@ -2,7 +2,7 @@ import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs'
 import { errno, lastErrno, libc, lseek, requireSuccess, SystemError } from '../../../linux/libc.ts'
 import type { AddressRange, Piece } from '../../../linux/memory.ts'
 import { CannotRewind } from '../calls/error.ts'
-import { without } from './pages.ts'
+import { lengthInAll, without } from './pages.ts'
 
 /** Content of an open file, of which most may never have been written: memory that processes share, a file in memory. */
 export interface SparseContent {
@@ -33,7 +33,7 @@ const found = Buffer.alloc(pieceMax)
  */
 export const sparseContentOf = (fd: number, last?: SparseContent): SparseContent => {
   const written = writtenIn(fd)
-  const length = written.reduce((sum, { start, end }) => sum + end - start, 0)
+  const length = lengthInAll(written)
   if (length > bytesMax) throw new CannotRewind(`it shares ${Math.round(length / 2 ** 20)} MB of memory`)
   const known = new Map(last?.pieces.map(piece => [piece.start, piece]))
   const pieces = written.flatMap(inPieces).map(({ start, end }) => {
@@ -45,8 +45,7 @@ export const sparseContentOf = (fd: number, last?: SparseContent): SparseContent
 }
 
 /** How much was written. */
-export const lengthWritten = ({ pieces }: SparseContent): number =>
-  pieces.reduce((sum, { start, end }) => sum + end - start, 0)
+export const lengthWritten = ({ pieces }: SparseContent): number => lengthInAll(pieces)
 
 /** Whether two contents of one file are the same, of which the later one was made with the other as the last. */
 export const isEqualContent = (one: SparseContent, other: SparseContent): boolean =>
