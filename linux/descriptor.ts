@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs'
 import { close, errno, lastErrno, requireSuccess, syscall } from './libc.ts'
 import { syscallNumber } from './syscall-number.ts'
 
@@ -35,6 +35,16 @@ export const withDuplicate = <Result>(pid: number, fd: number, use: (own: number
     return use(own)
   } finally {
     close(own)
+  }
+}
+
+/** Opens a file of this machine for as long as it is used. */
+export const withFile = <Result>(path: string, flags: string | number, use: (fd: number) => Result): Result => {
+  const fd = openSync(path, flags)
+  try {
+    return use(fd)
+  } finally {
+    closeSync(fd)
   }
 }
 

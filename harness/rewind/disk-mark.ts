@@ -1,16 +1,7 @@
-import {
-  type BigIntStats,
-  closeSync,
-  copyFileSync,
-  type Dirent,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  rmdirSync,
-  unlinkSync,
-} from 'node:fs'
+import { type BigIntStats, copyFileSync, type Dirent, lstatSync, mkdirSync, rmdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { hidesBelow } from '../../linux/attributes.ts'
+import { withFile } from '../../linux/descriptor.ts'
 import { insideDirectory } from '../../linux/inside.ts'
 import { isInOverlay, type Overlay } from '../../linux/mounts.ts'
 import { treeOf } from '../files/tree.ts'
@@ -96,7 +87,7 @@ const contentOf = (upper: string, last: Content): Content => {
       layer.set(path, entryOf(stat, undefined))
       continue
     }
-    const content = using(full, 'r', fd => sparseContentOf(fd, last.get(path)?.content))
+    const content = withFile(full, 'r', fd => sparseContentOf(fd, last.get(path)?.content))
     bytes += lengthWritten(content)
     if (bytes > bytesMax) throw new CannotRewind(`its files have more than ${bytesMax >> 20} MB`)
     layer.set(path, entryOf(stat, content))
@@ -178,14 +169,5 @@ const forget = (path: string, lower: string, now: Entry): void => {
 /** Writes to the existing file, if there is one, because it may be open or mapped. */
 const write = (path: string, content: SparseContent): void => {
   const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined
-  using(path, isThere ? 'r+' : 'wx+', fd => putBack(fd, content))
-}
-
-const using = <Result>(path: string, flags: string, use: (fd: number) => Result): Result => {
-  const fd = openSync(path, flags)
-  try {
-    return use(fd)
-  } finally {
-    closeSync(fd)
-  }
+  withFile(path, isThere ? 'r+' : 'wx+', fd => putBack(fd, content))
 }

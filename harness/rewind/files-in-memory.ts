@@ -1,5 +1,6 @@
-import { closeSync, constants, lstatSync, openSync, readdirSync, unlinkSync } from 'node:fs'
+import { constants, lstatSync, readdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { withFile } from '../../linux/descriptor.ts'
 import { insideDirectory } from '../../linux/inside.ts'
 import { CannotRewind } from './calls/error.ts'
 import { giveOwner, type Owner, ownerOf, setTime } from './file-attributes.ts'
@@ -34,7 +35,9 @@ export class FilesInMemory {
       if (!stat.isFile()) throw new CannotRewind(`${path} is no file`)
       const { ino: inode, mtimeNs } = stat
       const last = this.#last.get(path)
-      const content = withFile(own, fd => sparseContentOf(fd, last?.inode === inode ? last.content : undefined))
+      const content = withFile(own, readAndWrite, fd =>
+        sparseContentOf(fd, last?.inode === inode ? last.content : undefined),
+      )
       files.set(path, { inode, mtimeNs, content, ...ownerOf(stat) })
     })
     this.#last = files
@@ -54,11 +57,12 @@ export class FilesInMemory {
       }
       if (now.ino !== before.inode) throw new CannotRewind(`${path} is another file`)
       left.delete(path)
-      withFile(own, fd => putBack(fd, before.content))
+      withFile(own, readAndWrite, fd => putBack(fd, before.content))
       giveOwner(own, before, ownerOf(now))
       setTime(own, before.mtimeNs)
     })
-    for (const path of left) throw new CannotRewind(`${path} was removed`)
+    const [removed] = left
+    if (removed !== undefined) throw new CannotRewind(`${removed} was removed`)
     this.#last = mark
   }
 
@@ -71,11 +75,4 @@ export class FilesInMemory {
   }
 }
 
-const withFile = <Result>(own: string, use: (fd: number) => Result): Result => {
-  const fd = openSync(own, constants.O_RDWR | constants.O_NOFOLLOW)
-  try {
-    return use(fd)
-  } finally {
-    closeSync(fd)
-  }
-}
+const readAndWrite = constants.O_RDWR | constants.O_NOFOLLOW

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { fstatSync, readFileSync, readSync } from 'node:fs'
+import { withFile } from '../../../linux/descriptor.ts'
 import type { ProcessMemory } from '../../../linux/memory.ts'
 import type { RegisterName, Registers } from '../../../linux/ptrace.ts'
 import type { HeldProcess, HeldThread } from '../held/held-node.ts'
@@ -56,13 +57,10 @@ const mappedOf = (pid: number): MappedCode[] => {
 }
 
 const trap = ({ memory }: HeldProcess, path: string, mapped: readonly MappedCode[]): void => {
-  const fd = openSync(path, 'r')
-  try {
+  withFile(path, 'r', fd => {
     for (const code of mapped)
       for (const at of sitesOf(fd, code)) memory.write(code.address + at, Buffer.from([breakpoint]))
-  } finally {
-    closeSync(fd)
-  }
+  })
 }
 
 /** By file and offset, for the lifetime of this tool. */
