@@ -93,9 +93,9 @@ const aside = {
 } as const satisfies { readonly [Name in SearchName]?: Aside }
 
 interface Aside {
-  /** So many turns of the others come before the first. */
+  /** Turns of the others before its first one. */
   readonly from?: number
-  /** It has one turn after so many others. */
+  /** Turns of the others for each of its own. */
   readonly after: number
   /** Kinds of steps, of which one must have been possible. */
   readonly of: readonly ChoiceKind[]
