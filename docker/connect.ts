@@ -1,13 +1,15 @@
 import type Docker from 'dockerode'
 import { EngineLacks, engineReasonOf } from './error.ts'
 
+/** Where the engine listens. */
+export const engineAddress = (): string => process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
+
 /**
  * The engine that DOCKER_HOST names, or else this machine's own.
  *
  * @throws EngineLacks if none answers
  */
 export const connect = async (): Promise<Docker> => {
-  const place = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock'
   // Loaded on use, because most systems do not need it and it would take a third of each command's start.
   const { default: Engine } = await import('dockerode')
   const docker = new Engine()
@@ -15,7 +17,7 @@ export const connect = async (): Promise<Docker> => {
     await docker.ping()
     return docker
   } catch (error) {
-    throw new EngineLacks(`${explain(error as NodeJS.ErrnoException)} at ${place}: ${remedyOf(error)}`, {
+    throw new EngineLacks(`${explain(error as NodeJS.ErrnoException)} at ${engineAddress()}: ${remedyOf(error)}`, {
       cause: error,
     })
   }

@@ -1,6 +1,8 @@
 import { posix } from 'node:path'
 import type Docker from 'dockerode'
+import { execa } from 'execa'
 import { ConfigError, type ResolvedNode } from '../harness/config/config.ts'
+import { engineAddress } from './connect.ts'
 import { engineReasonOf, httpStatusOf } from './error.ts'
 
 /** What an image says about its containers. */
@@ -13,7 +15,7 @@ export interface Image {
   readonly volumes: readonly string[]
 }
 
-/** Called with each line of progress while an image is pulled. */
+/** Called with each line of progress while an image is pulled or built. */
 export type OnPull = (line: string) => void
 
 /**
@@ -23,17 +25,16 @@ export type OnPull = (line: string) => void
  */
 export const findImage = async (docker: Docker, node: ResolvedNode, onPull: OnPull): Promise<Image> => {
   const name = node.image!
-  const { pull } = node.container!
-  if (pull === 'always') await pullImage(docker, node, onPull)
+  const { pull, build } = node.container!
+  if (pull === 'always' && !build) await pullImage(docker, node, onPull)
   try {
     return await inspect(docker, node)
   } catch (error) {
     if (httpStatusOf(error) !== 404 || pull === 'always') throw error
-    if (pull === 'missing') {
-      await pullImage(docker, node, onPull)
-      return inspect(docker, node)
-    }
-    throw wrong(node, `the engine has no "${name}"; "docker pull ${name}", or container: { pull: 'missing' }`)
+    if (build) await buildImage(node, onPull)
+    else if (pull === 'missing') await pullImage(docker, node, onPull)
+    else throw wrong(node, `the engine has no "${name}"; "docker pull ${name}", or container: { pull: 'missing' }`)
+    return inspect(docker, node)
   }
 }
 
@@ -65,6 +66,29 @@ const pullImage = async (docker: Docker, node: ResolvedNode, onPull: OnPull): Pr
   } catch (error) {
     throw wrong(node, `"${name}" cannot be pulled: ${engineReasonOf(error)}`)
   }
+}
+
+/** Leaves it to Docker’s own client, which knows what a context leaves out and which builder is there. */
+const buildImage = async (node: ResolvedNode, onLine: OnPull): Promise<void> => {
+  const name = node.image!
+  const { context, dockerfile, target, args } = node.container!.build!
+  const options = Object.entries(args).flatMap(([key, value]) => ['--build-arg', `${key}=${value}`])
+  if (target !== undefined) options.push('--target', target)
+  const built = execa('docker', ['build', '--tag', name, '--file', dockerfile, ...options, context], {
+    all: true,
+    reject: false,
+    stdin: 'ignore',
+    env: { DOCKER_HOST: engineAddress() },
+  })
+  const last: string[] = []
+  for await (const line of built.iterable({ from: 'all' })) {
+    onLine(`${name}: ${line}`)
+    if (line.trim() !== '') last.push(line.trim())
+  }
+  const { failed, exitCode, code } = await built
+  if (!failed) return
+  const reason = code === 'ENOENT' ? 'there is no program "docker"' : (last.at(-1) ?? `docker ended with ${exitCode}`)
+  throw wrong(node, `"${name}" cannot be built of ${context}: ${reason}`)
 }
 
 /** Without a tag, all tags would be pulled. */

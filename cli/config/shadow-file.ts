@@ -35,22 +35,30 @@ const finalState = z.union(
   { error: 'expected running, exited: CODE or signaled: NAME' },
 )
 
+/** Of older files: how many that are alike. */
+const quantity = z.int({ error: 'expected how many, at least 1' }).min(1).default(1)
+
 const processShape = z.strictObject({
   path: z.string({ error: 'expected the path of a program' }),
+  quantity,
   args: words.default([]),
   environment: z.record(z.string(), z.coerce.string()).default({}),
   expected_final_state: finalState.default({ exited: 0 }),
   shutdown_signal: z.union([z.string(), z.int()]).default('SIGTERM'),
   shutdown_time: time.nullable().default(null),
   start_time: time.default(0),
+  // Of older files: when it is killed.
+  stop_time: time.nullable().default(null),
 })
 
 const hostShape = z.strictObject({
   network_node_id: z.int({ error: 'expected the number of a node of the graph' }),
+  quantity,
   processes: z.array(processShape, { error: 'expected a list of processes' }).default([]),
   bandwidth_down: z.unknown().optional(),
   bandwidth_up: z.unknown().optional(),
   host_options: z.unknown().optional(),
+  options: z.unknown().optional(),
   ip_addr: z.unknown().optional(),
 })
 
@@ -61,6 +69,8 @@ const graphShape = z.discriminatedUnion(
     z.strictObject({
       type: z.literal('gml'),
       inline: z.string().optional(),
+      // Of older files.
+      path: z.string().optional(),
       file: z
         .strictObject({
           path: z.string(),
@@ -82,6 +92,20 @@ const shadowShape = z.looseObject({
 export type ShadowFile = z.output<typeof shadowShape>
 export type ShadowHost = ShadowFile['hosts'][string]
 
+/** The hosts of a file with what older ones say otherwise: each of several that are alike by itself, `peer1`, `peer2`. */
+const withoutOlder = (file: ShadowFile): ShadowFile => {
+  const hosts = Object.entries(file.hosts).flatMap(([name, { quantity, ...host }]) => {
+    const processes = host.processes.flatMap(({ quantity: many, stop_time: stop, ...process }) => {
+      const one = { ...process, ...(stop !== null && { shutdown_time: stop, shutdown_signal: 'SIGKILL' }) }
+      return Array.from({ length: many }, () => ({ ...one, quantity: 1, stop_time: null }))
+    })
+    const one = { ...host, quantity: 1, processes }
+    if (quantity === 1) return [[name, one] as const]
+    return Array.from({ length: quantity }, (_, index) => [`${name}${index + 1}`, one] as const)
+  })
+  return { ...file, hosts: Object.fromEntries(hosts) }
+}
+
 /** Whether the content of a file in YAML is a configuration of Shadow: it has hosts, where a compose file has services. */
 export const isShadow = (text: string): boolean => /^hosts:/m.test(text) && /^network:/m.test(text)
 
@@ -91,7 +115,7 @@ export const parseShadow = (path: string, text: string): ShadowFile => {
   if (document.errors.length > 0)
     throw new ConfigError(document.errors.map(({ message }) => `${path}: ${message.split('\n')[0]}`))
   const { success, data, error } = shadowShape.safeParse(document.toJS({ maxAliasCount: -1 }))
-  if (success) return data
+  if (success) return withoutOlder(data)
   throw new ConfigError(
     error.issues.map(
       ({ path: field, message }) => `${path}: ${field.length > 0 ? `${z.core.toDotPath(field)}: ` : ''}${message}`,

@@ -84,7 +84,8 @@ const eventsOf = (name: string, host: ShadowHost): string[] => {
 
 const topologyOf = ({ network: { graph } }: ShadowFile, path: string): Topology => {
   if (graph.type === '1_gbit_switch') return readGml(gigabitSwitch)
-  const file = graph.file && resolve(dirname(path), graph.file.path)
+  const given = graph.file?.path ?? graph.path
+  const file = given === undefined ? undefined : resolve(dirname(path), given)
   if (file === undefined && graph.inline === undefined)
     throw new ConfigError([`${path}: network.graph: expected a file or inline`])
   try {

@@ -69,11 +69,13 @@ const withPath = (value: Mapping, name: string, directory: string): Mapping =>
 
 const serviceIn = (service: unknown, directory: string): unknown => {
   if (!isMapping(service)) return service
-  const { env_file, volumes } = service
+  const { build, env_file, volumes } = service
   const fileIn = (file: unknown) =>
     isMapping(file) ? withPath(file, 'path', directory) : typeof file === 'string' ? resolve(directory, file) : file
   return {
     ...service,
+    ...(typeof build === 'string' && { build: resolve(directory, build) }),
+    ...(isMapping(build) && { build: withPath({ context: '.', ...build }, 'context', directory) }),
     ...(env_file !== undefined && { env_file: Array.isArray(env_file) ? env_file.map(fileIn) : fileIn(env_file) }),
     ...(Array.isArray(volumes) && { volumes: volumes.map(volume => volumeIn(volume, directory)) }),
   }

@@ -5,6 +5,7 @@
 
 /** Fields that are used, and for what. */
 export const usedFields = {
+  build: 'where the engine lacks the image, `docker build` makes it of `context`, `dockerfile`, `target` and `args`',
   command: 'the node’s command',
   configs: 'files beside the compose file, mounted at their targets',
   container_name: 'another name of the node',
@@ -16,8 +17,9 @@ export const usedFields = {
   environment: 'variables of the node',
   extends: 'the service is merged with the other one, of this file or another',
   healthcheck: '`test` says when the node is ready',
-  image: 'the node’s image',
+  image: 'the node’s image; with `build` alone, that of the name which Compose gives it',
   mem_limit: 'how much memory the node may have',
+  network_mode: '`bridge` alone: a node has a network of its own',
   networks: '`aliases` are other names of the node; all nodes are on one network',
   pids_limit: 'how many processes the node may have',
   platform: '`linux/amd64` alone',
@@ -49,7 +51,6 @@ export const ignoredFields = {
   annotations: labels,
   attach: 'output is kept for the check alone',
   blkio_config: disk,
-  build: 'the image must be there: nothing is built',
   cap_add: rights,
   cap_drop: rights,
   cgroup: own,
@@ -113,7 +114,6 @@ export const refusedFields = {
   gpus: devices,
   isolation: windows,
   models: 'a node runs an image',
-  network_mode: 'a node has a network of its own',
   post_start: hooks,
   pre_stop: hooks,
   privileged: 'a node has no rights on this machine',

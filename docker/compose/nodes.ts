@@ -1,5 +1,7 @@
-import { dirname, resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { basename, dirname, resolve } from 'node:path'
 import {
+  type BuildDefinition,
   ConfigError,
   type DescribedNodes,
   type NodeDefinition,
@@ -10,7 +12,7 @@ import type { FieldPath } from './extend.ts'
 import { type ComposeFile, readComposeFile, variablesIn } from './file.ts'
 import type { Variables } from './interpolate.ts'
 import { composeNotesOf } from './notes.ts'
-import type { ComposeService } from './schema.ts'
+import type { Compose, ComposeService } from './schema.ts'
 
 /**
  * The services of a compose file as nodes, each in a container of its image. A service with several containers gives
@@ -58,8 +60,16 @@ const ofProfiles = (file: ComposeFile, { profiles }: ComposeOptions) => {
     .map(([name, { profiles: own }]) =>
       file.problem(['services', name], `is left out: it belongs to the profile ${own.join(' or ')}`),
     )
-  const services = Object.fromEntries(all.filter(([, service]) => isChosen(service)))
+  const there = all.filter(([, service]) => isChosen(service))
+  const names = new Set(there.map(([name]) => name))
+  const services = Object.fromEntries(there.map(([name, service]) => [name, withoutAbsent(service, names)]))
   return { file: { ...file, content: { ...file.content, services } }, leftOut }
+}
+
+/** The service without those of others that it would depend on only if they are there. */
+const withoutAbsent = (service: ComposeService, names: ReadonlySet<string>): ComposeService => {
+  const needed = Object.entries(service.depends_on).filter(([other, { required }]) => required || names.has(other))
+  return { ...service, depends_on: Object.fromEntries(needed) }
 }
 
 type Services = Readonly<Record<string, ComposeService>>
@@ -74,7 +84,7 @@ const nodesOfService = (name: string, file: ComposeFile, directory: string): [st
     condition === 'service_started' ? [] : namesOf(other, countOf(services[other]!)),
   )
   const definition = {
-    ...definitionOf(service, file, directory),
+    ...definitionOf(name, service, file, directory),
     ...(isAwaitedToEnd(name, services) && { exits: 'completes' as const }),
     ...(after.length > 0 && { after }),
   }
@@ -96,6 +106,7 @@ const namesOf = (name: string, count: number): string[] =>
   count === 1 ? [name] : Array.from({ length: count }, (_, index) => `${name}-${index + 1}`)
 
 const definitionOf = (
+  name: string,
   service: ComposeService,
   { content, variables }: ComposeFile,
   directory: string,
@@ -103,7 +114,7 @@ const definitionOf = (
   const { environment, healthcheck, deploy } = service
   const limits = deploy.resources?.limits
   return {
-    image: service.image,
+    image: service.image ?? builtName(name, content, variables, directory),
     command: service.command ?? undefined,
     env: {
       ...variablesOfFiles(service, directory),
@@ -123,10 +134,31 @@ const definitionOf = (
       readOnly: service.read_only,
       memory: service.mem_limit ?? limits?.memory,
       pids: service.pids_limit ?? limits?.pids,
-      pull: service.pull_policy === 'if_not_present' ? 'missing' : service.pull_policy,
+      pull: pullOf(service),
+      build: service.build && buildOf(service.build, variables, directory),
     },
   }
 }
+
+/** The name that Compose gives to an image which it builds: that of the project, and of the service. */
+const builtName = (name: string, { name: given }: Compose, variables: Variables, directory: string): string => {
+  const project = given ?? variables.COMPOSE_PROJECT_NAME ?? basename(directory)
+  return `${project
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]/g, '')
+    .replace(/^[_-]+/, '')}-${name}`
+}
+
+const pullOf = ({ pull_policy: policy }: ComposeService): 'never' | 'missing' | 'always' | undefined => {
+  if (policy === undefined || policy === 'never' || policy === 'always') return policy
+  return policy === 'build' ? 'never' : 'missing'
+}
+
+const buildOf = (
+  { context, dockerfile, target, args }: NonNullable<ComposeService['build']>,
+  variables: Variables,
+  directory: string,
+): BuildDefinition => ({ context: resolve(directory, context), dockerfile, target, args: setAmong(args, variables) })
 
 /** Variables of a service. One without a value has that of the process, if it has one. */
 const setAmong = (environment: Variables, variables: Variables): Record<string, string> =>
@@ -161,7 +193,8 @@ const isBind = (volume: Volume) => ('type' in volume ? volume.type === 'bind' : 
 const volumeText = (volume: Volume, directory: string): string[] => {
   if (isInMemory(volume)) return []
   if (!isBind(volume)) return [volume.target!]
-  return [`${resolve(directory, volume.source!)}:${volume.target}${volume.isReadOnly ? ':ro' : ''}`]
+  const source = volume.source!.replace(/^~(?=\/|$)/, homedir())
+  return [`${resolve(directory, source)}:${volume.target}${volume.isReadOnly ? ':ro' : ''}`]
 }
 
 /** Sorted so that each service comes after those on which it depends. */
@@ -186,9 +219,8 @@ const eachService = (
 
 const imageProblems = (file: ComposeFile) =>
   eachService(file, ({ image, build }, _, at) => {
-    if (image !== undefined) return []
-    const built = build === undefined ? '' : ' that was built: nothing is built here'
-    return [at(['image'], `expected the name of an image${built}`)]
+    if (image !== undefined || build !== undefined) return []
+    return [at(['image'], 'expected the name of an image, or build')]
   })
 
 const givenProblems = (file: ComposeFile) =>
@@ -262,7 +294,7 @@ const volumeProblems = (file: ComposeFile) => {
       const place = ['volumes', index]
       if (isInMemory(volume)) return []
       if (isBind(volume)) {
-        if (source === undefined || source.startsWith('~')) return [at(place, 'expected a path of a file or directory')]
+        if (source === undefined || /^~[^/]/.test(source)) return [at(place, 'expected a path of a file or directory')]
         return []
       }
       if (source === undefined) return []

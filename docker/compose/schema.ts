@@ -10,6 +10,9 @@ const unsupported = (issue: { readonly code?: string; readonly keys?: unknown },
     ? (issue.keys as string[]).map(key => `${key}: is not supported`).join('\n')
     : otherwise
 
+/** Fields that are ignored. */
+const accepted = z.unknown().optional()
+
 const text = z.string({ error: 'expected a string' })
 /** YAML gives numbers and booleans where strings are meant. */
 const scalar = z
@@ -87,20 +90,39 @@ const given = z
   )
   .default([])
 
+const buildExpected = 'expected a directory to build, or { context, dockerfile, target, args }'
+const build = z
+  .union(
+    [
+      z.string().transform(context => ({ context, dockerfile: undefined, target: undefined, args: {} })),
+      z.looseObject({
+        context: z.string().default('.'),
+        dockerfile: z.string().optional(),
+        dockerfile_inline: z.undefined().optional(),
+        target: z.string().optional(),
+        args: environment,
+      }),
+    ],
+    { error: buildExpected },
+  )
+  .refine(({ context }) => !/^(\w+:\/\/|git@)/.test(context), { error: buildExpected })
+
 const dependencyExpected = 'expected services: a list of names, or an object of { condition }'
 const dependsOn = z
   .union(
     [
       z
         .array(z.string())
-        .transform(names => Object.fromEntries(names.map(name => [name, { condition: 'service_started' }]))),
+        .transform(names =>
+          Object.fromEntries(names.map(name => [name, { condition: 'service_started', required: true }])),
+        ),
       z.record(
         z.string(),
         z.strictObject({
           condition: z
             .enum(['service_started', 'service_healthy', 'service_completed_successfully'])
             .default('service_started'),
-          required: z.literal(true).optional(),
+          required: z.boolean().default(true),
           restart: z.boolean().optional(),
         }),
       ),
@@ -115,13 +137,13 @@ const port = z.union(
     z.number().transform(target => ({ target, published: undefined })),
     z
       .string()
-      .regex(/^(([\d.]+:)?[\d-]*:)?[\d-]+(\/(tcp|udp))?$/)
+      .regex(/^((([\d.]+|\[[\da-f:]*\]):)?[\d-]*:)?[\d-]+(\/(tcp|udp|sctp))?$/i)
       .transform(short => {
         const [, published, target] = /(?:^|:)(?:([\d-]*):)?([\d-]+)(?:\/\w+)?$/.exec(short)!
         return { target, published: published || undefined }
       }),
     z
-      .looseObject({ target: z.number(), published: z.union([z.string(), z.number()]).optional() })
+      .looseObject({ target: z.coerce.number(), published: z.union([z.string(), z.number()]).optional() })
       .transform(({ target, published }) => ({ target, published: published?.toString() })),
   ],
   { error: portExpected },
@@ -132,13 +154,13 @@ const volume = z.union(
   [
     z
       .string()
-      .regex(/^([^:]+:)?\/[^:]*(:(ro|rw|z|Z|,)+)?$/)
+      .regex(/^([^:]+:)?\/[^:]*(:(ro|rw|z|Z|r?(private|shared|slave)|cached|delegated|consistent|nocopy|,)+)?$/)
       .transform(short => {
         const [first, target, mode] = short.split(':') as [string, string?, string?]
         return {
           source: target === undefined ? undefined : first,
           target: target ?? first,
-          isReadOnly: /ro/.test(mode ?? ''),
+          isReadOnly: (mode ?? '').split(',').includes('ro'),
         }
       }),
     z
@@ -147,6 +169,10 @@ const volume = z.union(
         source: z.string().optional(),
         target: z.string(),
         read_only: z.boolean().default(false),
+        consistency: accepted,
+        bind: accepted,
+        volume: z.strictObject({ nocopy: accepted }).optional(),
+        tmpfs: accepted,
       })
       .transform(({ type, source, target, read_only: isReadOnly }) => ({ type, source, target, isReadOnly })),
   ],
@@ -177,9 +203,6 @@ const scale = z.int({ error: 'expected how many containers, at least 1' }).min(1
 })
 const amount = z.union([z.string(), z.number().transform(String)], { error: "expected an amount such as '256m'" })
 const numberOf = (what: string) => z.int({ error: what }).min(1, { error: what })
-
-/** Fields that are ignored. */
-const accepted = z.unknown().optional()
 
 type Accepted<Names extends string> = Record<Names, typeof accepted>
 const ignored = Object.fromEntries(Object.keys(ignoredFields).map(name => [name, accepted])) as Accepted<
@@ -216,6 +239,7 @@ const networks = z
 const service = z.strictObject(
   {
     image: text.optional(),
+    build: build.optional(),
     command: words.nullish(),
     entrypoint: words.nullish(),
     environment,
@@ -236,7 +260,10 @@ const service = z.strictObject(
     pids_limit: numberOf('expected how many processes').optional(),
     shm_size: amount.optional(),
     pull_policy: z
-      .enum(['never', 'missing', 'if_not_present', 'always'], { error: "expected 'never', 'missing' or 'always'" })
+      .string()
+      .regex(/^(never|missing|if_not_present|always|build|daily|weekly|every_\w+)$/, {
+        error: "expected 'never', 'missing', 'always' or 'build'",
+      })
       .optional(),
     deploy: z
       .strictObject(
@@ -256,7 +283,10 @@ const service = z.strictObject(
       .default({}),
     container_name: text.optional(),
     networks,
-    platform: z.enum(['linux', 'linux/amd64', 'linux/x86_64'], { error: "expected 'linux/amd64'" }).optional(),
+    network_mode: z
+      .enum(['bridge', 'default'], { error: 'is not supported: a node has a network of its own' })
+      .optional(),
+    platform: z.enum(['', 'linux', 'linux/amd64', 'linux/x86_64'], { error: "expected 'linux/amd64'" }).optional(),
     ...ignored,
     ...refused,
   },
@@ -271,6 +301,12 @@ const declaredVolumes = z
         {
           name: text.optional(),
           labels: accepted,
+          external: z
+            .literal(false, { error: 'is not supported: what other containers wrote into a volume is not read' })
+            .optional(),
+          driver_opts: z
+            .undefined({ error: 'is not supported: a volume is the node’s own disk, and begins empty' })
+            .optional(),
           driver: z.literal('local', { error: "expected 'local'" }).optional(),
         },
         { error: issue => unsupported(issue, 'expected a volume') },

@@ -399,6 +399,19 @@ export interface ContainerDefinition {
   readonly pids?: number | undefined
   /** When the engine asks a registry for the image; `never` by default. */
   readonly pull?: 'never' | 'missing' | 'always' | undefined
+  /** If the engine lacks the image, `docker build` makes it of this. */
+  readonly build?: BuildDefinition | undefined
+}
+
+/** What `docker build` is given. */
+export interface BuildDefinition {
+  /** Directory, relative to the configuration. */
+  readonly context: string
+  /** Relative to the context; `Dockerfile` by default. */
+  readonly dockerfile?: string | undefined
+  /** The stage of the Dockerfile that is the image; the last one by default. */
+  readonly target?: string | undefined
+  readonly args?: Readonly<Record<string, string>> | undefined
 }
 
 /**

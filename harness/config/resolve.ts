@@ -9,7 +9,7 @@ import { defaultLimits, type NodeLimits } from './limits.ts'
 import { jsonLines } from './observers.ts'
 import { placeholderProblem } from './placeholders.ts'
 import { expandNodes, problemsOf } from './problems.ts'
-import type { ResolvedContainer, ResolvedNode, ResolvedSystem, Volume } from './resolved.ts'
+import type { Build, ResolvedContainer, ResolvedNode, ResolvedSystem, Volume } from './resolved.ts'
 import { type CheckedContainer, type CheckedDefinition, type CheckedLimits, systemSchema } from './schema.ts'
 
 export interface ResolveOptions {
@@ -149,7 +149,16 @@ const containerOf = (container: CheckedContainer = bare, directory: string): Res
   memoryBytesMax: container.memory,
   pidsMax: container.pids,
   pull: container.pull,
+  build: container.build && buildOf(container.build, directory),
 })
+
+const buildOf = (
+  { context, dockerfile = 'Dockerfile', target, args }: NonNullable<CheckedContainer['build']>,
+  directory: string,
+): Build => {
+  const base = resolve(directory, context)
+  return { context: base, dockerfile: resolve(base, dockerfile), target, args }
+}
 
 const bare: CheckedContainer = { volumes: [], tmpfs: [], readOnly: false, pull: 'never' }
 

@@ -90,6 +90,17 @@ export interface ResolvedContainer {
   readonly memoryBytesMax: number | undefined
   readonly pidsMax: number | undefined
   readonly pull: 'never' | 'missing' | 'always'
+  readonly build: Build | undefined
+}
+
+/** How `docker build` makes an image. */
+export interface Build {
+  /** Absolute. */
+  readonly context: string
+  /** Absolute. */
+  readonly dockerfile: string
+  readonly target: string | undefined
+  readonly args: Readonly<Record<string, string>>
 }
 
 export interface Volume {

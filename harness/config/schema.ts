@@ -15,6 +15,7 @@ import { placeForm } from '../../topologies/place.ts'
 import { topologyShape } from '../../topologies/schema.ts'
 import { outsidePortOf } from '../outside/answers.ts'
 import type {
+  BuildDefinition,
   Client,
   ClockSetting,
   Clocks,
@@ -61,8 +62,8 @@ const isFunction = (value: unknown) => typeof value === 'function'
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 const bytesOf = (amount: string): number => {
-  const [, number, unit] = /^(\d+)([kmg]?)b?$/i.exec(amount)!
-  return Number(number) * 1024 ** ['', 'k', 'm', 'g'].indexOf(unit!.toLowerCase())
+  const [, number, unit] = /^([\d.]+)([kmg]?)b?$/i.exec(amount)!
+  return Math.floor(Number(number) * 1024 ** ['', 'k', 'm', 'g'].indexOf(unit!.toLowerCase()))
 }
 
 const port = 'expected a port, from 1 to 65535'
@@ -95,12 +96,21 @@ const container = fields(
     readOnly: z.boolean({ error: 'expected true or false' }).default(false),
     memory: z
       .string({ error: memory })
-      .regex(/^\d+[kmg]?b?$/i, { error: memory })
+      .regex(/^\d+(\.\d+)?[kmg]?b?$/i, { error: memory })
       .transform(bytesOf)
       .refine(bytes => bytes >= 6 << 20, { error: memory })
       .optional(),
     pids: wholeNumber('expected how many processes and threads, at least 1', 1).optional(),
     pull: z.enum(['never', 'missing', 'always'], { error: "expected 'never', 'missing' or 'always'" }).default('never'),
+    build: fields(
+      {
+        context: text,
+        dockerfile: text.optional(),
+        target: text.optional(),
+        args: z.record(z.string(), z.string(), { error: 'expected arguments by name' }).default({}),
+      } satisfies Record<keyof BuildDefinition, unknown>,
+      'what docker build is given: { context, … }',
+    ).optional(),
   } satisfies Record<keyof ContainerDefinition, unknown>,
   'what a container is given: { user, volumes, … }',
 )

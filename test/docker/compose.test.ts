@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how compose files name variables
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -109,6 +109,63 @@ services:
         ['web-2', ['web'], undefined, undefined],
       ],
     )
+  })
+
+  test('of what is built, by the name that Compose gives it', () => {
+    const { directory, nodes, notes } = read(`
+name: The_Shop!
+services:
+  web: { build: ./web }
+  worker:
+    image: shop/worker
+    pull_policy: build
+    build: { context: ., dockerfile: deep/Dockerfile, target: run, args: [A=1, NOT_SET_AT_ALL], cache_from: [x] }
+`)
+    expect(Object.values(nodes).map(({ image, container }) => [image, container!.pull, container!.build])).toEqual([
+      ['the_shop-web', undefined, { context: `${directory}/web`, args: {} }],
+      ['shop/worker', 'never', { context: directory, dockerfile: 'deep/Dockerfile', target: 'run', args: { A: '1' } }],
+    ])
+    expect(notes).toEqual([])
+    const { nodes: resolved } = resolveSystem(defineSystem({ name: 'x', nodes: fromCompose('compose.yaml') }), {
+      directory,
+    })
+    expect(resolved.map(({ container }) => container!.build!.dockerfile)).toEqual([
+      `${directory}/web/Dockerfile`,
+      `${directory}/deep/Dockerfile`,
+    ])
+  })
+
+  test('with what other engines need to be told, which changes nothing here', () => {
+    const { nodes } = read(`
+services:
+  web:
+    image: web
+    platform: ''
+    network_mode: bridge
+    mem_limit: 1.5g
+    ports: ['[::1]:8080:80', { target: '53', published: 53 }]
+    depends_on: { debug: { condition: service_started, required: false } }
+    volumes:
+      - /:/host:ro,rslave
+      - ./code:/code:cached
+      - ~/data:/data
+      - { type: volume, source: own, target: /own, volume: { nocopy: true } }
+      - { type: bind, source: /more, target: /more, bind: { propagation: rslave }, consistency: cached }
+  debug: { image: debug, profiles: [debug] }
+volumes:
+  own: { external: false }
+`)
+    expect(Object.keys(nodes)).toEqual(['web'])
+    expect(nodes.web!.container).toMatchObject({
+      memory: '1.5g',
+      volumes: [
+        '/:/host:ro',
+        expect.stringMatching(/\/code:\/code$/),
+        `${homedir()}/data:/data`,
+        '/own',
+        '/more:/more',
+      ],
+    })
   })
 
   test('what has another meaning, or none, is said', () => {
@@ -413,10 +470,18 @@ describe('what is wrong is refused, with its line and field', () => {
   test.each([
     ['', 'compose.yaml:1: the file: expected a compose file: { services }'],
     ['services: {}', 'compose.yaml:1: services: expected at least one service'],
-    ['services:\n  a:\n    command: x', 'compose.yaml:2: services.a.image: expected the name of an image'],
+    ['services:\n  a:\n    command: x', 'compose.yaml:2: services.a.image: expected the name of an image, or build'],
     [
-      'services:\n  a:\n    build: .',
-      'compose.yaml:2: services.a.image: expected the name of an image that was built: nothing is built here',
+      'services:\n  a:\n    build: https://example.com/it.git',
+      'compose.yaml:3: services.a.build: expected a directory to build, or { context, dockerfile, target, args }',
+    ],
+    [
+      'services:\n  a:\n    image: x\n    network_mode: host',
+      'compose.yaml:4: services.a.network_mode: is not supported: a node has a network of its own',
+    ],
+    [
+      'services:\n  a: { image: x }\nvolumes:\n  certificates:\n    external: true',
+      'compose.yaml:5: volumes.certificates.external: is not supported: what other containers wrote into a volume is not read',
     ],
     [
       'services:\n  a:\n    image: x\n    privileged: true',

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { fromCompose } from '../../docker/compose/nodes.ts'
 import { connect } from '../../docker/connect.ts'
 import { DockerEngine } from '../../docker/engine.ts'
 import { Cluster } from '../../harness/cluster.ts'
@@ -69,6 +70,27 @@ describe.skipIf(reason)(`nodes in containers${reason ? ` (needs Docker: ${reason
   })
 
   const containers = () => daemon.docker.listContainers({ all: true })
+
+  test('are of an image that is built, where a compose file says so', async () => {
+    const { cluster } = await containersOf(
+      { nodes: fromCompose('compose.yaml') },
+      {
+        'compose.yaml': 'services:\n  built-here: { build: { context: ., args: { WORD: hello } } }\n',
+        Dockerfile: 'FROM node\nARG WORD\nENV WORD=$WORD\nCOPY say.js /say.js\nCMD ["node", "/say.js"]\n',
+        'say.js': 'console.log(process.env.WORD); setInterval(() => {}, 1000)\n',
+      },
+    )
+    await cluster.reset()
+    expect(stdoutOf(cluster, 'built-here')).toEqual(['hello'])
+  })
+
+  test('whose image cannot be built are refused with the reason', async () => {
+    const opened = containersOf(
+      { nodes: fromCompose('compose.yaml') },
+      { 'compose.yaml': 'services:\n  web: { build: . }\n', Dockerfile: 'FROM node\nCOPY none /none\n' },
+    )
+    await expect(opened).rejects.toThrow(/nodes\.web\.image: .* "[\w-]+-web" cannot be built of \S+: .*none/)
+  })
 
   test('a container that connects to its database and then listens starts, and its start is gone back to', async () => {
     const database = "require('node:net').createServer(socket => socket.end('hi')).listen(6379)"

@@ -82,6 +82,29 @@ test('a host with several processes runs each at its time, and leaves what Shado
   expect(notes).toEqual([expect.stringContaining('ip_addr of server is ignored: addresses are given by the harness')])
 })
 
+test('an older file has several hosts and processes that are alike, and says when a process is killed', () => {
+  const { nodes, emulation } = systemOf(
+    file.replace(
+      / {2}client1:[\s\S]*/,
+      `  peer:
+    network_node_id: 0
+    quantity: 2
+    processes:
+    - { path: sleep, args: '9', quantity: 2, start_time: 1 }
+  last:
+    network_node_id: 0
+    processes:
+    - { path: sleep, args: '100', stop_time: 4s }
+`,
+    ),
+  )
+  expect(nodes.map(({ name }) => name)).toEqual(['server', 'peer1', 'peer2', 'last'])
+  expect(nodes[1]!.command).toEqual(['/bin/sh', '-c', "'sleep' '9' &\n'sleep' '9' &\nwait"])
+  expect(emulation!.churn).toEqual([
+    { script: '3000ms join server\n1000ms join peer1\n1000ms join peer2\n4000ms leave last kill' },
+  ])
+})
+
 test.each([
   [
     'hosts.server.processes[0].start_time: expected a time such as 3 s or 2 min',
