@@ -2,8 +2,13 @@ import { ignoredFields } from './fields.ts'
 import type { Compose, ComposeService } from './schema.ts'
 
 /** One line for each field that is ignored here or has another meaning. */
-export const composeNotesOf = (file: string, { services }: Compose): string[] =>
-  Object.entries(services).flatMap(([name, service]) => {
+export const composeNotesOf = (file: string, { services, volumes }: Compose): string[] => [
+  ...Object.entries(volumes ?? {}).flatMap(([name, volume]) =>
+    volume?.external
+      ? [`${file}: volumes.${name}.external: the volume begins empty, whatever other containers wrote into it`]
+      : [],
+  ),
+  ...Object.entries(services).flatMap(([name, service]) => {
     const note = (field: string, why: string) => `${file}: services.${name}.${field}: ${why}`
     const fields = Object.entries(ignoredFields)
       .filter(([field]) => service[field as keyof ComposeService] !== undefined)
@@ -18,7 +23,8 @@ export const composeNotesOf = (file: string, { services }: Compose): string[] =>
         note(`deploy.${field}`, field === 'restart_policy' ? ignoredFields.restart : 'nothing is deployed'),
       ),
     ]
-  })
+  }),
+]
 
 /** What a service says of its deployment that is not used. */
 const deployed = ({ deploy }: ComposeService): string[] =>

@@ -301,9 +301,7 @@ const declaredVolumes = z
         {
           name: text.optional(),
           labels: accepted,
-          external: z
-            .literal(false, { error: 'is not supported: what other containers wrote into a volume is not read' })
-            .optional(),
+          external: z.boolean({ error: 'expected true or false' }).optional(),
           driver_opts: z
             .undefined({ error: 'is not supported: a volume is the node’s own disk, and begins empty' })
             .optional(),

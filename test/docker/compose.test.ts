@@ -136,7 +136,7 @@ services:
   })
 
   test('with what other engines need to be told, which changes nothing here', () => {
-    const { nodes } = read(`
+    const { nodes, notes } = read(`
 services:
   web:
     image: web
@@ -154,7 +154,9 @@ services:
   debug: { image: debug, profiles: [debug] }
 volumes:
   own: { external: false }
+  old: { external: true }
 `)
+    expect(notes.some(note => note.includes('volumes.old.external: the volume begins empty'))).toBe(true)
     expect(Object.keys(nodes)).toEqual(['web'])
     expect(nodes.web!.container).toMatchObject({
       memory: '1.5g',
@@ -480,8 +482,8 @@ describe('what is wrong is refused, with its line and field', () => {
       'compose.yaml:4: services.a.network_mode: is not supported: a node has a network of its own',
     ],
     [
-      'services:\n  a: { image: x }\nvolumes:\n  certificates:\n    external: true',
-      'compose.yaml:5: volumes.certificates.external: is not supported: what other containers wrote into a volume is not read',
+      'services:\n  a: { image: x }\nvolumes:\n  there:\n    driver_opts: { type: nfs }',
+      'compose.yaml:5: volumes.there.driver_opts: is not supported: a volume is the node’s own disk, and begins empty',
     ],
     [
       'services:\n  a:\n    image: x\n    privileged: true',
