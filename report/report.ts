@@ -4,7 +4,8 @@ import type { Trace } from '../checker/trace/trace.ts'
 import { ReportError } from './error.ts'
 import { pageOf } from './html.ts'
 import { replayCommand } from './model/again.ts'
-import { issueOf } from './model/happened.ts'
+import { ShownExecution } from './model/execution.ts'
+import { issueOf } from './model/issue.ts'
 import { verdictOf } from './model/story.ts'
 
 /** Path of the closest live execution's trace: beside the trace of the dead one. */
@@ -48,7 +49,7 @@ export const writeIssue = (tracePath: string): string | undefined => {
   const verdict = verdictOf(trace)
   if (verdict?.verdict !== 'violated' || !verdict.schedule) return undefined
   const path = issuePath(tracePath)
-  write(path, `${issueOf(trace.header.system, verdict, replayCommand(tracePath)).join('\n')}\n`)
+  write(path, `${issueOf(new ShownExecution(trace), verdict, replayCommand(tracePath)).join('\n')}\n`)
   return path
 }
 

@@ -29,7 +29,7 @@ const files: Readonly<Record<string, string>> = {
   'harness/timed': 'connections flow links measurements reach standstills time-copy wiring',
   proxy: 'dissect http2 network network-mark outbox packet protocols routers segment-lengths tcp tls up-hosts',
   'proxy/forwarding': 'cross-traffic pipe router time-to-live',
-  report: 'happened model',
+  report: 'happened issue model runs',
   topologies: 'bad-files formats formats-of-others generate inet place routes summary',
   'topologies/churn': 'model script',
 }

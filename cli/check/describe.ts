@@ -9,8 +9,11 @@ import { slowMs } from '../../checker/verdict/slow-network.ts'
 import type { Curve, Discovery, Spent, Verdict } from '../../checker/verdict/verdict.ts'
 import type { GlobalState } from '../../harness/config/config.ts'
 import { holdOf, replayCommand } from '../../report/model/again.ts'
+import { ShownExecution } from '../../report/model/execution.ts'
 import { happenedIn, waysPart } from '../../report/model/happened.ts'
+import { lastSeen } from '../../report/model/issue.ts'
 import { quoted, quotedForShell } from '../../report/model/quoted.ts'
+import { type Run, runsOf } from '../../report/model/runs.ts'
 import type { Replayed } from '../traces/replay.ts'
 import { type Checked, isSearched } from './checked.ts'
 import { describeExplanation } from './describe-repeated.ts'
@@ -32,6 +35,7 @@ export const describeCheck = (checked: Checked): string[] => {
     `${verdict.verdict}${what(verdict)}${condition(verdict)}`,
     ...(verdict.verdict === 'violated' ? describeHappened(verdict) : []),
     withoutEvidence(verdict),
+    ...(verdict.verdict === 'violated' && trace ? describeSeen(trace) : []),
     ...(notAmong ? [`not among them: ${notAmong.join('; ')}`] : []),
     ...(critical ? [`critical transition: step ${critical.step}, ${critical.label} (${critical.case})`] : []),
     ...(critical && verdict.verdict === 'violated' ? describeParting(verdict) : []),
@@ -57,6 +61,12 @@ export const describeCheck = (checked: Checked): string[] => {
 const describeHappened = (verdict: Verdict): string[] => {
   const happened = happenedIn(verdict)
   return happened === undefined ? [] : [`what happened: ${happened}`]
+}
+
+/** What calls returned, and how states changed, in the last step. */
+const describeSeen = (path: string): string[] => {
+  const seen = lastSeen(new ShownExecution(readTrace(path)))
+  return seen === undefined ? [] : [`then: ${seen}`]
 }
 
 /** Where a critical transition only made visible what an earlier step had decided. */
@@ -164,22 +174,17 @@ const firstShown = 3
  * Of a long schedule: its beginning, its end, and all steps other than messages and timers. The report has the whole.
  */
 const briefly = (schedule: readonly string[]): readonly string[] => {
-  const lines = numberedSteps(schedule)
-  const hidden = lines.length - shownMax
-  if (hidden <= 0) return lines
-  const isShown = (index: number) => index < firstShown || index >= firstShown + hidden || isDecisive(schedule[index]!)
-  return lines.flatMap((line, index) => {
-    if (isShown(index)) return [line]
-    const isFirst = isShown(index - 1)
-    return isFirst ? [`      … ${countHidden(lines.length, index, isShown)} more`] : []
+  const runs = runsOf(schedule)
+  const hidden = runs.length - shownMax
+  if (hidden <= 0) return runs.map(numbered)
+  const isShown = (place: number) =>
+    place < firstShown || place >= firstShown + hidden || isDecisive(runs[place]!.label)
+  return runs.flatMap((run, place) => {
+    if (isShown(place)) return [numbered(run)]
+    if (!isShown(place - 1)) return []
+    const next = runs.find((_, later) => later > place && isShown(later))!
+    return [`      … ${next.from - run.from} more`]
   })
-}
-
-/** Number of consecutive hidden steps from `from` on. */
-const countHidden = (length: number, from: number, isShown: (index: number) => boolean): number => {
-  let end = from
-  while (end < length && !isShown(end)) end++
-  return end - from
 }
 
 /** Faults and their ends, calls and overlaps. */
@@ -197,9 +202,13 @@ const describeStart = (started: readonly string[]): string[] => {
   return ['   0  the start, in which nodes waited for each other:', ...lines]
 }
 
-/** A schedule with step numbers. */
-export const numberedSteps = (schedule: readonly string[]): string[] =>
-  schedule.map((label, index) => `${String(index + 1).padStart(4)}  ${label}`)
+/** A schedule with step numbers. The same step many times in a row is one line. */
+export const numberedSteps = (schedule: readonly string[]): string[] => runsOf(schedule).map(numbered)
+
+const numbered = ({ label, from, to }: Run): string => {
+  const times = to > from ? ` (${to - from + 1} times, to step ${to})` : ''
+  return `${String(from).padStart(4)}  ${label}${times}`
+}
 
 const what = ({ kind, property }: { readonly kind: string | null; readonly property: string | null }): string => {
   const words = [kind, property].filter(word => word !== null).join(' ')

@@ -1,5 +1,5 @@
 import { isFault, kinds } from '../../checker/happening/kinds.ts'
-import { counted, shortened } from '../../checker/system/brief.ts'
+import { shortened } from '../../checker/system/brief.ts'
 import { meaningIn, readLabel } from '../../checker/system/labels.ts'
 import type { Overtaking, RecordedVerdict } from '../../checker/verdict/verdict.ts'
 
@@ -117,47 +117,5 @@ export const stepSaid = (label: string): string => {
   return kind === undefined ? shown(label) : `${kinds[kind].happens}: ${shown(label)}`
 }
 
-const shown = (text: string): string => shortened(text, 80)
-
-/** Steps of an issue: more than these are not read. */
-const stepsMax = 5
-
-/**
- * Some ten lines for the issue of a project whose maintainers do not know the tool: what does not hold, what happened, the
- * steps that matter, and how to see it again.
- *
- * @param again the command that executes it again
- */
-export const issueOf = (system: string, verdict: RecordedVerdict, again: string): readonly string[] => {
-  const { schedule, property, kind, message } = verdict
-  const [head = '', ...explained] = message.split('\n')
-  const what = property === null ? `${kind} in ${system}` : `${property} does not hold in ${system}`
-  const happened = happenedIn(verdict)
-  const places = decisivePlaces(verdict)
-  const left = schedule.length - places.length
-  return [
-    `### ${what}`,
-    '',
-    ...(happened ? [`What happened: ${happened}.`, ''] : []),
-    ...places.map(place => `- step ${place + 1}: ${stepSaid(schedule[place]!)}`),
-    '',
-    [shortened(head, 300), ...explained.slice(0, 3)].join('\n'),
-    `Found by lastnail in an execution of ${counted(schedule.length, 'step')}${left > 0 ? `, of which ${left} are left out above` : ''}: the real programs, with the order of messages and timers chosen. It repeats: \`${again}\``,
-  ]
-}
-
-/** Steps with a fault, a call or two inputs, those that overtook and were overtaken, and the last one. */
-const decisivePlaces = ({ schedule, overtakings = [] }: RecordedVerdict): number[] => {
-  const last = schedule.length - 1
-  const inOvertakings = overtakings.flatMap(({ step, delivered }) => [
-    step - 1,
-    ...(delivered === null ? [] : [delivered - 1]),
-  ])
-  const happening = schedule.flatMap((label, place) => {
-    const { kind } = readLabel(label)
-    return kind !== undefined && !['deliver', 'timer'].includes(kind) ? [place] : []
-  })
-  const chosen = new Set([last, ...inOvertakings, ...happening].slice(0, stepsMax))
-  for (let place = last; place >= 0 && chosen.size < Math.min(stepsMax, schedule.length); place--) chosen.add(place)
-  return [...chosen].filter(place => place >= 0).sort((one, other) => one - other)
-}
+/** A label, or what it says, no longer than is read. */
+export const shown = (text: string): string => shortened(text, 80)

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { replayCommand, testOf } from '../model/again.ts'
-import { issueOf } from '../model/happened.ts'
+import { issueOf } from '../model/issue.ts'
 import type { Story } from '../model/story.ts'
 
 /** A command and a test that execute the trace again, with buttons to copy them. */
@@ -30,7 +30,7 @@ export const ExecuteAgain = ({ story, path }: { story: Story; path: string | und
 
 const issueIn = ({ verdict, main }: Story, path: string | undefined): string | undefined =>
   path !== undefined && verdict?.verdict === 'violated' && verdict.schedule
-    ? issueOf(main.trace.header.system, verdict, replayCommand(path)).join('\n')
+    ? issueOf(main, verdict, replayCommand(path)).join('\n')
     : undefined
 
 const Copied = ({ name, text }: { name: string; text: string }) => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RecordedVerdict } from '../../checker/verdict/verdict.ts'
-import { happenedIn, issueOf, stepSaid, waysPart } from '../../report/model/happened.ts'
+import { happenedIn, stepSaid, waysPart } from '../../report/model/happened.ts'
 
 const store = {
   property: 'linearizable',
@@ -65,21 +64,4 @@ test('nothing overtakes, and nothing is known', () => {
     'no message overtakes another and nothing fails: the steps lead there in the order in which each became possible',
   )
   expect(happenedIn(store)).toBeUndefined()
-})
-
-test('a text for an issue has some ten lines', () => {
-  const verdict = { ...store, overtakings: [overtaking] } as unknown as RecordedVerdict
-  expect(issueOf('register', verdict, 'npx lastnail replay x.trace')).toEqual([
-    '### linearizable does not hold in register',
-    '',
-    'What happened: n2’s "ask" overtakes n1’s "store 1" on the way to n3 (step 4): sent in step 3, it has not arrived at the end.',
-    '',
-    '- step 1: ann begins a call',
-    '- step 2: n1’s "ask" reaches n2',
-    '- step 3: n2’s "tell 0" reaches n1',
-    '- step 4: n2’s "ask" reaches n3',
-    '',
-    'linearizable does not hold after step 4 (n2→n3 #1 ask): no register has these operations',
-    'Found by lastnail in an execution of 4 steps: the real programs, with the order of messages and timers chosen. It repeats: `npx lastnail replay x.trace`',
-  ])
 })
