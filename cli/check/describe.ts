@@ -13,7 +13,7 @@ import { ShownExecution } from '../../report/model/execution.ts'
 import { happenedIn, waysPart } from '../../report/model/happened.ts'
 import { lastSeen } from '../../report/model/issue.ts'
 import { quoted, quotedForShell } from '../../report/model/quoted.ts'
-import { type Run, runsOf } from '../../report/model/runs.ts'
+import { type EqualSteps, runsOf } from '../../report/model/runs.ts'
 import type { Replayed } from '../traces/replay.ts'
 import { type Checked, isSearched } from './checked.ts'
 import { describeExplanation } from './describe-repeated.ts'
@@ -205,7 +205,7 @@ const describeStart = (started: readonly string[]): string[] => {
 /** A schedule with step numbers. The same step many times in a row is one line. */
 export const numberedSteps = (schedule: readonly string[]): string[] => runsOf(schedule).map(numbered)
 
-const numbered = ({ label, from, to }: Run): string => {
+const numbered = ({ label, from, to }: EqualSteps): string => {
   const times = to > from ? ` (${to - from + 1} times, to step ${to})` : ''
   return `${String(from).padStart(4)}  ${label}${times}`
 }

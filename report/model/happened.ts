@@ -117,5 +117,4 @@ export const stepSaid = (label: string): string => {
   return kind === undefined ? shown(label) : `${kinds[kind].happens}: ${shown(label)}`
 }
 
-/** A label, or what it says, no longer than is read. */
-export const shown = (text: string): string => shortened(text, 80)
+const shown = (text: string): string => shortened(text, 80)

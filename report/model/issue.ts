@@ -5,7 +5,7 @@ import { type Call, describeCall } from './calls.ts'
 import { shortly } from './changes.ts'
 import type { ShownExecution } from './execution.ts'
 import { happenedIn, stepSaid } from './happened.ts'
-import { type Run, runsOf } from './runs.ts'
+import { type EqualSteps, runsOf } from './runs.ts'
 
 /** Lines of steps in an issue: more than these are not read. */
 const stepsMax = 5
@@ -53,7 +53,7 @@ export const lastSeen = (execution: ShownExecution): string | undefined => {
 }
 
 /** One step, or the same one several times, in words, and what came of it. */
-const runSaid = ({ label, from, to }: Run, execution: ShownExecution): string => {
+const runSaid = ({ label, from, to }: EqualSteps, execution: ShownExecution): string => {
   const { calls, end } = execution
   const step = from === to ? `step ${from}` : `steps ${from} to ${to}`
   const times = from === to ? '' : `, ${to - from + 1} times`
@@ -66,7 +66,7 @@ const runSaid = ({ label, from, to }: Run, execution: ShownExecution): string =>
 const answerSaid = (call: Call): string => `in step ${call.to} ${shortened(describeCall(call), 120)}`
 
 /** Steps with a fault, a call or two inputs, those that overtook and were overtaken, and the last one. */
-const decisiveRuns = ({ schedule, overtakings = [] }: RecordedVerdict): readonly Run[] => {
+const decisiveRuns = ({ schedule, overtakings = [] }: RecordedVerdict): readonly EqualSteps[] => {
   const runs = runsOf(schedule)
   const placeOf = (step: number) => runs.findIndex(({ to }) => to >= step)
   const last = runs.length - 1

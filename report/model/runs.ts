@@ -1,5 +1,5 @@
 /** Steps one after the other with the same label, counted from 1. */
-export interface Run {
+export interface EqualSteps {
   readonly label: string
   readonly from: number
   readonly to: number
@@ -9,8 +9,8 @@ export interface Run {
 const foldedMin = 3
 
 /** A schedule with the same step three times or more in a row as one run; every other step is a run of its own. */
-export const runsOf = (schedule: readonly string[]): readonly Run[] => {
-  const runs: Run[] = []
+export const runsOf = (schedule: readonly string[]): readonly EqualSteps[] => {
+  const runs: EqualSteps[] = []
   for (let from = 1; from <= schedule.length; ) {
     const label = schedule[from - 1]!
     let to = from
