@@ -19,7 +19,7 @@ import { labelsTo, type Start, startAfter, startAsOffered } from './system/start
 import type { System } from './system/system.ts'
 import { Deferred, isNearlyUsual, needsUnusual } from './verdict/deferred.ts'
 import { Doubts } from './verdict/doubts.ts'
-import { Examination, type Found, isFinding, suspected } from './verdict/examine.ts'
+import { Examination, type Found, isFinding, suspected, suspectStepsMax } from './verdict/examine.ts'
 import { noteStarved } from './verdict/notes.ts'
 import { defaultWalks } from './verdict/recovery.ts'
 import { Meetings } from './verdict/sights.ts'
@@ -180,9 +180,12 @@ class Check {
       walks: options.walks ?? defaultWalks,
       walkLengthMax: walkLength === undefined ? walkLengthMax : walkLengthFactor * walkLength,
       random: random.fork(),
-      isTimed: this.#time !== undefined,
+      // If only steps limit it, the result does not depend on the speed of the machine.
+      within: ({ steps, milliseconds = Number.POSITIVE_INFINITY }) => ({
+        signal,
+        ...(this.#time === undefined ? { steps } : { milliseconds: Math.min(milliseconds, this.#millisecondsLeft) }),
+      }),
       kept: () => this.#kept,
-      millisecondsLeft: () => this.#millisecondsLeft,
       ways: this.#portfolio.experience.ways,
       signal,
       onNotRepeated: line => this.#doubts.findingDiffers(line),
@@ -407,8 +410,8 @@ class Check {
     const { recoveryLength } = this.#portfolio.experience
     const begun = performance.now()
     const share = suspectShares[examinations]! * (this.#time ?? Number.POSITIVE_INFINITY)
-    const millisecondsMax = this.#options.examinationMs ?? share
-    const suspect = { schedule, lastLive: lastLive.get(starved!) ?? null, millisecondsMax }
+    const limits = { steps: suspectStepsMax, milliseconds: this.#options.examinationMs ?? share }
+    const suspect = { schedule, lastLive: lastLive.get(starved!) ?? null, limits }
     const found = await this.#examination.examineLiveness(cells, suspect, starved!, { walkLength, recoveryLength })
     if (found === 'transient') {
       this.#transient += 1

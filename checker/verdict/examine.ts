@@ -51,14 +51,10 @@ export interface ExaminationOptions {
   /** Limit to which walks are lengthened if shorter ones do not tell. */
   readonly walkLengthMax: number
   readonly random: Random
-  /**
-   * Whether time limits the examination too. If only steps do, the result does not depend on the speed of the machine.
-   */
-  readonly isTimed: boolean
+  /** What of the usual limits of a part of the examination holds, with the signal that ends it. */
+  readonly within: (usual: SearchLimits) => SearchLimits
   /** How many steps at the beginning of each schedule are those of a long way, which stays as it is. */
   readonly kept: () => number
-  /** How much time is left of the whole check, if time limits it. */
-  readonly millisecondsLeft: () => number
   readonly signal: AbortSignal | undefined
   /** Receives a line for each finding that did not repeat. */
   readonly onNotRepeated: (line: string) => void
@@ -80,8 +76,8 @@ export interface Suspect {
   readonly schedule: readonly Choice[]
   /** The last step after which the property held; `null` if it never did. */
   readonly lastLive: number | null
-  /** Limit on its examination, if time limits it. */
-  readonly millisecondsMax: number
+  /** Limits of its whole examination; by default only its parts have any. */
+  readonly limits?: SearchLimits
 }
 
 const shrinkLimits: SearchLimits = { steps: 20_000, milliseconds: 30_000 }
@@ -99,7 +95,8 @@ const explainedShare = 1 / 4
 const explainedMin = { steps: 1_000, milliseconds: 1_000 } satisfies SearchLimits
 /** Walks of the curve of a safety violation: their length as a multiple of the schedule's, and in steps at least. */
 const [curveFactor, curveLengthMin] = [2, 50]
-const suspectStepsMax = 500_000
+/** Limit on the examination of a suspect, if time does not limit it. */
+export const suspectStepsMax = 500_000
 /**
  * Share of the final number of walks with which a critical transition is found before it is shrunk. With more,
  * shrinking begins late; with fewer, it may shrink towards a state that recovers.
@@ -173,7 +170,7 @@ export class Examination {
 
   async #shortenBehind(cells: Cells, schedule: readonly Choice[], violation: Violation): Promise<readonly Choice[]> {
     const attempt = attemptAt(violation, patienceFor(violation), Number.POSITIVE_INFINITY)
-    const limits = { ...this.#within(shrinkLimits), kept: this.#options.kept() }
+    const limits = { ...this.#options.within(shrinkLimits), kept: this.#options.kept() }
     try {
       return (await minimise(cells, schedule, attempt, limits)).schedule
     } catch (error) {
@@ -194,10 +191,10 @@ export class Examination {
   ): Promise<Hastened & Pick<Found, 'skewMs'>> {
     try {
       const usual = await this.#inUsualNetwork(cells, schedule, violation, delayMs)
-      const limits = { ...this.#within(shrinkLimits), ...(usual && { delayMsMax: slowMs }) }
+      const limits = { ...this.#options.within(shrinkLimits), ...(usual && { delayMsMax: slowMs }) }
       const shrunk = await shrinkViolation(cells, usual ?? schedule, violation, limits)
-      const hastened = await hasten(cells, shrunk, violation, this.#within(hastenLimits))
-      const skewMs = await leastSkewMs(cells.within(this.#within(hastenLimits)), hastened.schedule, violation)
+      const hastened = await hasten(cells, shrunk, violation, this.#options.within(hastenLimits))
+      const skewMs = await leastSkewMs(cells.within(this.#options.within(hastenLimits)), hastened.schedule, violation)
       return { ...hastened, skewMs }
     } catch (error) {
       if (error instanceof BudgetSpent) return { schedule, message: violation.message, delayMs, skewMs: null }
@@ -217,7 +214,7 @@ export class Examination {
     delayMs: number,
   ): Promise<readonly Choice[] | undefined> {
     if (delayMs <= slowMs) return schedule
-    return (await inUsualNetwork(cells.within(this.#within(hastenLimits)), schedule, violation))?.schedule
+    return (await inUsualNetwork(cells.within(this.#options.within(hastenLimits)), schedule, violation))?.schedule
   }
 
   /**
@@ -234,9 +231,9 @@ export class Examination {
     this.#suspects += 1
     this.#seeming = undefined
     const before = cells.counts.executions
-    const limits = this.#within({ steps: suspectStepsMax, milliseconds: suspect.millisecondsMax })
+    const limited = suspect.limits ? cells.within(this.#options.within(suspect.limits)) : cells
     try {
-      return await this.#examineDeath(cells.within(limits), suspect, property, lengths)
+      return await this.#examineDeath(limited, suspect, property, lengths)
     } catch (error) {
       if (error instanceof BudgetSpent)
         return unfinished(property, labelsOf(suspect.schedule), {
@@ -319,7 +316,7 @@ export class Examination {
     const atMost = (limits: typeof spent, what: keyof typeof spent) =>
       Math.min(limits[what], Math.max(explainedMin[what], explainedShare * spent[what]))
     const within = (limits: typeof spent) =>
-      this.#within({ steps: atMost(limits, 'steps'), milliseconds: atMost(limits, 'milliseconds') })
+      this.#options.within({ steps: atMost(limits, 'steps'), milliseconds: atMost(limits, 'milliseconds') })
     const overtakings = await overtakingsIn(cells, found.schedule, this.#stillMet(found), within(overtakingLimits))
     const curve = await curveOf(cells, found.schedule, {
       found: violationLike(found),
@@ -357,21 +354,16 @@ export class Examination {
     return critical
   }
 
-  #within({ steps, milliseconds = Number.POSITIVE_INFINITY }: SearchLimits): SearchLimits {
-    const { isTimed, millisecondsLeft, signal } = this.#options
-    return { signal, ...(isTimed ? { milliseconds: Math.min(milliseconds, millisecondsLeft()) } : { steps }) }
-  }
-
   /**
    * The shortest schedule found to a state that seems as dead; its steps are in the order in which they became enabled,
    * as far as possible.
    */
   async #shrinkDeath(cells: Cells, found: readonly Choice[], options: CriticalOptions): Promise<readonly string[]> {
     const recovery = { ...options, walks: options.scouts.count, first: options.scouts.walks }
-    const limits = { ...this.#within(shrinkDeadLimits), kept: Math.min(this.#options.kept(), found.length) }
+    const limits = { ...this.#options.within(shrinkDeadLimits), kept: Math.min(this.#options.kept(), found.length) }
     const { schedule } = await shrinkDeath(cells, found, recovery, limits)
     if (limits.kept > 0) return labelsOf(schedule)
-    return oldestFirst(cells, labelsOf(schedule), this.#within(orderLimits))
+    return oldestFirst(cells, labelsOf(schedule), this.#options.within(orderLimits))
   }
 }
 

@@ -1,142 +1,20 @@
-import { OwnCell } from '../cells/cell.ts'
-import { Cells } from '../cells/cells.ts'
-import type { ExecutionObserver, Properties } from '../cells/executor.ts'
-import type { TaskOutcome } from '../cells/task.ts'
-import { headline, type Violation } from '../cells/violation.ts'
-import type { Weights } from '../choosers/weights.ts'
-import { BudgetSpent, type SearchLimits } from '../system/budget.ts'
-import { Diverged, UsageError } from '../system/errors.ts'
+import type { Cells } from '../cells/cells.ts'
+import type { Violation } from '../cells/violation.ts'
+import type { SearchLimits } from '../system/budget.ts'
+import { Diverged } from '../system/errors.ts'
 import { type Described, labelsOf, readLabel } from '../system/labels.ts'
 import { isLike } from '../system/likeness.ts'
-import { nearest } from '../system/nearest.ts'
 import { Random } from '../system/random.ts'
 import { startAfter, startAsOffered } from '../system/start.ts'
-import type { Choice, System } from '../system/system.ts'
-import { type Critical, confirmCriticalTransition, ViolationMet } from './critical.ts'
+import type { Choice } from '../system/system.ts'
 import { type Attempt, type MinimiseLimits, type Minimum, minimise } from './minimise.ts'
-import { defaultWalks, type RecoveryOptions, recover, Scouts } from './recovery.ts'
+import { type RecoveryOptions, recover } from './recovery.ts'
 
 /** The identity of a violation, wherever it occurs in a schedule. A `Verdict` of `violated` has these fields. */
 export interface ViolationLike {
   readonly kind: Violation['kind']
   /** Name of the property; none for a crash or divergence. */
   readonly property?: string | null | undefined
-}
-
-export interface ShrinkOptions<State> extends SearchLimits {
-  /** For liveness: the number of walks that must fail before a state is called dead, and the length limit of each. */
-  readonly walks?: number | undefined
-  readonly walkLength?: number | undefined
-  readonly weights?: Partial<Weights> | undefined
-  readonly seed?: number | undefined
-  /** Which random numbers the nodes draw; 0 by default. */
-  readonly variant?: number | undefined
-  readonly observer?: ExecutionObserver<State> | undefined
-}
-
-/** The shortest schedule found with the recorded violation. */
-export interface Shrunk {
-  readonly schedule: readonly string[]
-  /** One line: what is violated, and where in this schedule. */
-  readonly message: string
-  readonly executions: number
-  /** Whether no single step can be dropped; `false` if a limit was reached before that was known. */
-  readonly minimal: boolean
-  /**
-   * For liveness: the critical transition at its end, with the step before shown to recover; absent if that cannot be
-   * told.
-   */
-  readonly critical?: Critical | undefined
-}
-
-const defaultWalkLength = 500
-/** Walks that must fail before a candidate is believed as dead. The final result is tested with all. */
-const candidateWalks = 5
-/** The longest walks behind an answer may be this many times longer than requested. */
-const longFactor = 8
-
-/**
- * Shrinks a recorded schedule to the shortest one found with the same violation: of the same property, or a crash or
- * divergence. A schedule that ends in a dead state still does. What is returned was executed again.
- *
- * Throws `Diverged` if the schedule cannot be executed, and `UsageError` if it does not have this violation.
- */
-export const shrink = async <State>(
-  system: System<State>,
-  properties: Properties<State>,
-  schedule: readonly string[],
-  violation: ViolationLike,
-  options: ShrinkOptions<State> = {},
-): Promise<Shrunk> => {
-  const { observer, weights } = options
-  const allowFindings = (violation.property ?? null) !== null
-  const cell = new OwnCell(system, properties, { observer, weights, allowFindings })
-  const cells = Cells.of([cell]).ofVariant(options.variant ?? 0)
-  try {
-    const found = await cells.run({ start: startAfter(schedule) })
-    const shrunk =
-      violation.kind === 'liveness'
-        ? await shrinkRecordedDeath(cells, found, requireLiveness(properties, violation.property), options)
-        : await shrinkRecordedViolation(cells, found, violation, options)
-    return { ...shrunk, executions: cells.counts.executions }
-  } finally {
-    await cell.end()
-  }
-}
-
-const shrinkRecordedViolation = async (
-  cells: Cells,
-  { violation, schedule: found }: TaskOutcome,
-  like: ViolationLike,
-  limits: SearchLimits,
-) => {
-  if (!violation || !isAlike(violation, like)) throw doesNotViolate(like, violation)
-  const { schedule, message, minimal } = await shrinkViolation(cells, found.slice(0, violation.step), violation, limits)
-  return { schedule: labelsOf(schedule), message, minimal }
-}
-
-const shrinkRecordedDeath = async (
-  cells: Cells,
-  { schedule: found }: TaskOutcome,
-  property: string,
-  {
-    walks = defaultWalks,
-    walkLength = defaultWalkLength,
-    seed = 1,
-    milliseconds,
-    executions,
-    signal,
-  }: ShrinkOptions<never>,
-) => {
-  const recovery = { property, walks, walkLength, random: new Random(seed) }
-  const isDead = async (schedule: readonly Choice[]) => {
-    const { live, met, failed, isTerminal } = await recover(cells, labelsOf(schedule), recovery)
-    return !live && !met && (failed > 0 || isTerminal)
-  }
-  if (!(await isDead(found))) throw doesNotViolate({ kind: 'liveness', property }, undefined)
-  const limits = { milliseconds, executions, signal }
-  const shrunk = await shrinkDeath(cells, found, { ...recovery, walks: candidateWalks }, limits)
-  const { schedule, minimal } = (await isDead(shrunk.schedule)) ? shrunk : { schedule: found, minimal: false }
-  // A minimal schedule does not prove that its last step is the critical one: the state before may be just as dead.
-  const scouts = new Scouts()
-  const wanted = { ...recovery, scouts, walkLengthMax: longFactor * walkLength }
-  const critical = await certainly(() =>
-    confirmCriticalTransition(cells.within({ signal }), labelsOf(schedule), wanted),
-  )
-  const labels = labelsOf(schedule).slice(0, critical?.step)
-  const message = `${property} came to hold in none of ${walks} walks of up to ${walkLength} steps after step ${labels.length}`
-  return { schedule: labels, message, minimal, critical }
-}
-
-/** `undefined` if it cannot be told: walks were too short, met something else, or were interrupted. */
-const certainly = async (find: () => Promise<Critical>): Promise<Critical | undefined> => {
-  try {
-    const critical = await find()
-    return critical.case === 'C1' ? critical : undefined
-  } catch (error) {
-    if (error instanceof BudgetSpent || error instanceof ViolationMet) return undefined
-    throw error
-  }
 }
 
 /**
@@ -226,16 +104,3 @@ export const shrinkDeath = (
 
 export const isAlike = (violation: Violation, like: ViolationLike): boolean =>
   violation.kind === like.kind && violation.property === (like.property ?? undefined)
-
-const doesNotViolate = ({ kind, property }: ViolationLike, found: Violation | undefined): UsageError => {
-  const expected = property ? `a violation of ${property}` : `a ${kind}`
-  return new UsageError(
-    `nothing to shrink: expected ${expected}, but ${found ? headline(found.message) : 'the schedule does not come to one'}`,
-  )
-}
-
-const requireLiveness = <State>(properties: Properties<State>, name: string | null | undefined): string => {
-  const names = Object.keys(properties).filter(each => properties[each]!.kind === 'eventually')
-  if (name && names.includes(name)) return name
-  throw new UsageError(`no property "${name ?? ''}" that holds eventually: ${nearest(name ?? '', names)}`)
-}

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { counted } from '../../checker/system/brief.ts'
 import { Diverged } from '../../checker/system/errors.ts'
-import { type Shrunk, shrink } from '../../checker/verdict/shrink.ts'
+import { type Shrunk, shrink } from '../../checker/verdict/shrink-recorded.ts'
 import type { SampleExecution } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { quotedForShell } from '../../report/model/quoted.ts'

@@ -7,7 +7,7 @@ import { UsageError } from '../../checker/system/errors.ts'
 import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
 import type { Trace } from '../../checker/trace/trace.ts'
-import { type Shrunk, shrink } from '../../checker/verdict/shrink.ts'
+import { shrink } from '../../checker/verdict/shrink-recorded.ts'
 import type { Coverage, Verdict } from '../../checker/verdict/verdict.ts'
 import { showProgress } from '../command/progress.ts'
 import { propertiesFor, reachesGoal } from '../config/goal.ts'
@@ -49,24 +49,20 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
       ...{ walks, walkLength, milliseconds, signal, seed, weights: system.weights },
       observer: counts,
     }).finally(progress.end)
-    const { schedule } = shrunk
-    const criticalTransition = criticalOf(shrunk)
+    const { executions: _, minimal: __, ...found } = shrunk
+    const { evidence: ___, ...others } = recorded
     const before = aboutCallsLeft(system, recorded)
     const verdict: Verdict = {
-      ...recorded,
+      ...others,
       ...counts.taken(),
       // The trace's seed already includes the variant.
       ...{ seed, variant: 0 },
-      schedule,
-      criticalTransition,
+      ...found,
       notes: [
         // How executions of the check began says nothing of the shorter schedule.
         ...recorded.notes.filter(note => !before.includes(note) && !isAboutBeginning(note)),
-        ...aboutCallsLeft(system, { ...recorded, schedule, criticalTransition }),
+        ...aboutCallsLeft(system, { ...recorded, ...found }),
       ],
-      message: shrunk.message,
-      // The recorded live execution belongs to the longer schedule.
-      closestLive: null,
     }
     const shorter = shorterOf(path)
     const { confirmed, unwritten } = await recordConfirmed(session, shorter, verdict, {
@@ -161,12 +157,3 @@ class Counts implements ExecutionObserver<unknown> {
     }
   }
 }
-
-/** The last step is the critical transition only if the step before was shown to recover. */
-const criticalOf = ({ critical, schedule }: Shrunk): Verdict['criticalTransition'] =>
-  critical
-    ? {
-        ...{ step: critical.step, label: schedule.at(-1) ?? '(initial state)', case: 'C1' },
-        ...{ walks: critical.walks, walkLength: critical.walkLength },
-      }
-    : null
