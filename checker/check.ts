@@ -166,8 +166,7 @@ class Check {
       new Portfolio({
         search,
         isLimited: executions !== undefined || this.#time !== undefined,
-        depthMax: options.depth,
-        everyOrder: options.everyOrder,
+        bounded: { depthMax: options.depth, everyOrder: options.everyOrder },
         begin: this.#begin,
         walkLength,
         ...judged,

@@ -20,7 +20,7 @@ import {
   type SearchCoverage,
   type SearchName,
 } from './searches/search.ts'
-import { type Depths, StagedSearch } from './searches/staged.ts'
+import { type Depths, type StagedOptions, StagedSearch } from './searches/staged.ts'
 import { straightSearch } from './searches/straight.ts'
 import { walkSearch } from './searches/walks.ts'
 import { BudgetSpent } from './system/budget.ts'
@@ -30,9 +30,8 @@ import type { ChoiceKind } from './system/system.ts'
 
 export interface PortfolioOptions extends ExperienceOptions {
   readonly search: SearchKind
-  readonly depthMax?: number | undefined
-  /** Whether the bounded search executes every order of steps, including steps that commute. */
-  readonly everyOrder?: boolean | undefined
+  /** Of the bounded search. */
+  readonly bounded?: StagedOptions['bounded']
   /** Whether time or a number of executions limits the check. */
   readonly isLimited: boolean
   /** Whether a number of executions limits the check: then nothing is done that is none. */
@@ -153,15 +152,14 @@ export class Portfolio {
   #judged: SearchCoverage | undefined
 
   constructor(options: PortfolioOptions) {
-    const { search, depthMax, everyOrder, isLimited } = options
+    const { search, bounded, isLimited } = options
     const experience = new Experience(options)
     this.experience = experience
     const mayBeside = search === 'auto' && options.alone !== undefined && !options.isOfExecutions
     this.#round = mayBeside && experience.hasBegin ? roundFromState : rounds[search]
     const isAlone = search === 'bounded'
     this.#bounded = new StagedSearch(experience, {
-      depthMax,
-      everyOrder,
+      bounded,
       goesOn: isLimited,
       walksOn: !isAlone || experience.liveness.length === 0,
       random: new Random(1),

@@ -5,15 +5,14 @@ import type { Random } from '../system/random.ts'
 import { after, type Start } from '../system/start.ts'
 import type { Abstraction } from '../system/system.ts'
 import { Audit, type Pair } from './audit.ts'
-import { BoundedSearch, type Level, type Prefix } from './bounded.ts'
+import { type BoundedOptions, BoundedSearch, type Level, type Prefix } from './bounded.ts'
 import type { Experience } from './experience.ts'
 import { Counted, type RequestedExecution, type Search } from './search.ts'
 import { surpriseWalk } from './walks.ts'
 
 export interface StagedOptions {
-  readonly depthMax?: number | undefined
-  /** Whether to execute every order of steps, including steps that commute. */
-  readonly everyOrder?: boolean | undefined
+  /** Of each of its bounded searches. */
+  readonly bounded?: Pick<BoundedOptions, 'depthMax' | 'everyOrder'> | undefined
   /** Whether to continue with finer states when coarser ones leave nothing to do; otherwise the search ends there. */
   readonly goesOn: boolean
   /** Whether its schedules continue as walks. */
@@ -135,8 +134,8 @@ export class StagedSearch implements Search {
   }
 
   #begin(by: Stage['by']): Stage {
-    const { depthMax, everyOrder, random } = this.#options
-    const stage = { by, bounded: new BoundedSearch({ depthMax, everyOrder, by }), audit: new Audit(random.fork()) }
+    const { bounded, random } = this.#options
+    const stage = { by, bounded: new BoundedSearch({ ...bounded, by }), audit: new Audit(random.fork()) }
     this.#stages.push(stage)
     return stage
   }
