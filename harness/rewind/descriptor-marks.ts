@@ -14,16 +14,10 @@ import { hasEvents, takeEvents } from './epoll.ts'
 import { Listener } from './listener.ts'
 import { makeAgain } from './make-again.ts'
 import { markNameless, type NamelessMark, rewindNameless } from './nameless.ts'
-import {
-  type Descriptor,
-  describeDescriptor,
-  descriptorsOf,
-  eventCountOf,
-  infoOf,
-  unreadBytesOf,
-} from './open-descriptors.ts'
+import { type Descriptor, describeDescriptor, descriptorsOf, eventCountOf, infoOf } from './open-descriptors.ts'
 import { peerOf } from './socket-address.ts'
 import { closeAtOnce, closeWithoutWaiting } from './socket-options.ts'
+import { rewindUnread } from './unread.ts'
 
 /** The open descriptors of a frozen process. */
 export class DescriptorMarks {
@@ -187,8 +181,7 @@ export class DescriptorMarks {
     if (mark.kind === 'datagrams') withDuplicate(pid, fd, own => rewindDatagrams(own, mark))
     if (mark.kind === 'event') setCount(pid, mark, this.#shownOf(mark))
     if (mark.kind === 'file') setPosition(pid, mark, this.#shownOf(mark))
-    if ((mark.kind === 'pipe' || mark.kind === 'local') && unreadBytesOf(pid, fd) !== mark.pending)
-      throw new CannotRewind(`descriptor ${fd} (${mark.link}) has something to read`)
+    if (mark.kind === 'pipe' || mark.kind === 'local') rewindUnread(pid, mark)
   }
 
   /** The calls that make an epoll descriptor watch what it watched, except descriptors that follow later. */

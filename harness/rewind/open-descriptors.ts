@@ -1,14 +1,12 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import { withDuplicate } from '../../linux/descriptor.ts'
 import { readKernelFile } from '../../linux/kernel-file.ts'
-import { close, libc, pipe, read } from '../../linux/libc.ts'
 import { getNumber } from '../../linux/socket-option.ts'
 import { CannotRewind } from './calls/error.ts'
 import { unreadIn } from './queued-bytes.ts'
 import { peerOf } from './socket-address.ts'
 import { connectionStateOf, socketOption } from './socket-options.ts'
-
-const tee = libc.func('long tee(int from, int to, size_t length, unsigned int flags)')
+import { contentOfPipe } from './unread.ts'
 
 /** A descriptor of a process: the name of what is open, and what the kernel shows about it. */
 export interface Descriptor {
@@ -20,7 +18,7 @@ export interface Descriptor {
   readonly kind: Kind
   /** Readable bytes, for a pipe or local socket. */
   readonly pending: number
-  /** The first of these bytes, for a pipe's reading end. */
+  /** The first of these bytes, for a pipe. */
   readonly content: Buffer
   /** For a datagram socket: the peer that it has chosen, as struct sockaddr. */
   readonly peer: Buffer
@@ -49,7 +47,7 @@ export const infoOf = (pid: number, fd: number): string => readKernelFile(`/proc
 export const describeDescriptor = (pid: number, { fd, link }: { fd: number; link: string }): Descriptor => {
   const kind = kindOf(pid, fd, link)
   const pending = kind === 'pipe' || kind === 'local' ? unreadBytesOf(pid, fd) : 0
-  const content = kind === 'pipe' && pending > 0 ? withDuplicate(pid, fd, contentOf)! : nothing
+  const content = kind === 'pipe' && pending > 0 ? withDuplicate(pid, fd, contentOfPipe)! : nothing
   const peer = kind === 'datagrams' ? withDuplicate(pid, fd, peerOf)! : nothing
   if (kind === 'datagrams' && unreadBytesOf(pid, fd) > 0)
     throw new CannotRewind(`descriptor ${fd} has unread datagrams`)
@@ -119,19 +117,3 @@ export const eventCountOf = (info: string): bigint =>
   BigInt(`0x${/^eventfd-count:\s*([0-9a-f]+)$/m.exec(info)?.[1] ?? '0'}`)
 
 const nothing = Buffer.alloc(0)
-const contentMax = 4096
-const dontBlock = 2
-
-/** Content of a pipe, taken at its reading end without removing it; empty for a writing end. */
-const contentOf = (own: number): Buffer => {
-  const { readEnd, writeEnd } = pipe()
-  try {
-    const content = Buffer.alloc(contentMax)
-    return tee(own, writeEnd, contentMax, dontBlock) > 0
-      ? content.subarray(0, read(readEnd, content, contentMax))
-      : nothing
-  } finally {
-    close(readEnd)
-    close(writeEnd)
-  }
-}

@@ -201,6 +201,24 @@ test('a node that has run a program since, which has not ended, is started anew'
     4,
   ))
 
+test('unread bytes of pipes and local sockets are those of the beginning, whatever was written and read since', () =>
+  expectSame(
+    `
+import os, socket, time
+read, write = os.pipe()
+os.write(write, b'first' * 2000)
+own, other = socket.socketpair()
+print('up', flush=True)
+time.sleep(1)
+print(len(os.read(read, 99999)), flush=True)
+os.write(write, b'later'); other.send(b'told')
+time.sleep(1000)
+`,
+    ['up', '10000'],
+    1,
+    ['python3', 'n.py'],
+  ))
+
 test('sockets with a path stay, those that were made since are gone, and files of which little was written are as they were', () =>
   expectSame(
     `
