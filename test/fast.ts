@@ -5,7 +5,7 @@
 const files: Readonly<Record<string, string>> = {
   campaign: 'batches bucket redis-address schedule-file states-met',
   checker: 'notes straight-way',
-  'checker/cells': 'held-again offers schedule',
+  'checker/cells': 'held-again node-marks offers schedule',
   'checker/choosers': 'due in-time interrupted long-pauses long-waits priorities surprises vain-calls',
   'checker/history': 'known property random smallest',
   'checker/searches': 'bandit',

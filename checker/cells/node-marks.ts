@@ -7,10 +7,11 @@ export interface Marked {
 }
 
 /**
- * At most this many marks are kept. Each takes the memory that its node has written since its last mark, some hundred
- * kilobytes to a megabyte.
+ * At most this many marks are kept, and this many bytes. Each takes the memory that its node has written since its last
+ * mark, some hundred kilobytes to a megabyte, and all that processes have which were made since.
  */
 const marksMax = 400
+const bytesMax = 1 << 28
 /** Lives with marks at most, besides one of each node. Each life takes the memory of its processes. */
 const livesMoreMax = 16
 /** Fingerprints of states that are remembered at most. */
@@ -28,6 +29,7 @@ export class NodeMarks {
   readonly #kept = new Map<string, Kept>()
   readonly #seen = new Set<string>()
   readonly #nodes = new Set<string>()
+  #bytes = 0
 
   has(key: string): boolean {
     return this.#kept.has(key)
@@ -59,11 +61,22 @@ export class NodeMarks {
     this.#kept.set(key, { node, marked, looks })
     this.#nodes.add(node)
     if (this.#seen.size < seenMax) this.#seen.add(looks)
+    this.#bytes += marked.mark.bytes
     this.#limitLives()
+    if (this.#isTooMuch) this.#dropLost()
     for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= marksMax) return
+      if (!this.#isTooMuch) return
       this.delete(oldest)
     }
+  }
+
+  /** One is kept, whatever it takes. */
+  get #isTooMuch(): boolean {
+    return this.#kept.size > marksMax || (this.#bytes > bytesMax && this.#kept.size > 1)
+  }
+
+  #dropLost(): void {
+    for (const [key, { marked }] of this.#kept) if (marked.mark.isLost) this.delete(key)
   }
 
   delete(key: string): void {
@@ -91,6 +104,7 @@ export class NodeMarks {
 
   #drop({ marked, looks }: Kept): void {
     marked.mark.discard()
+    this.#bytes -= marked.mark.bytes
     this.#seen.delete(looks)
   }
 }

@@ -108,6 +108,8 @@ export interface NodeMark {
   readonly isLost: boolean
   /** Marks of one life need this to be there. A life takes as much memory as its processes. */
   readonly life: unknown
+  /** Bytes of memory that it takes besides the marks before it. */
+  readonly bytes: number
   /** Frees its resources. */
   discard(): void
 }

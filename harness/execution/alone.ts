@@ -73,6 +73,11 @@ class AloneMark implements NodeMark {
     return this.mark.nodes[0]!.has.life
   }
 
+  get bytes(): number {
+    const { has } = this.mark.nodes[0]!
+    return has.life ? has.mark.processes.bytes : 0
+  }
+
   discard(): void {
     void this.mark.discard()
   }

@@ -1,6 +1,6 @@
 import { withProcess } from '../../linux/descriptor.ts'
 import type { Segment } from '../../proxy/packets/packet.ts'
-import type { HeldNode, HeldThread } from '../hold/held/held-node.ts'
+import type { HeldNode, HeldProcess, HeldThread } from '../hold/held/held-node.ts'
 import { endWhenThawed } from './calls/batch.ts'
 import { CannotRewind } from './calls/error.ts'
 import type { Facing } from './connection.ts'
@@ -48,12 +48,22 @@ export class InPlaceMark {
     return this.processes[0]!
   }
 
+  /** Bytes of memory that no earlier mark has: little, unless processes were made since. */
+  get bytes(): number {
+    return this.processes.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
   /** Whether everything that the node had at the mark still exists, or is kept just before its end. */
   get isThere(): boolean {
     const { processes, ended } = this.#node
     const now = new Set([...processes.values(), ...(ended ? [ended] : [])])
-    // What was made since could be ended, but of a server that forks for each request, memory then grows without end.
-    return now.size === this.processes.length && this.processes.every(mark => now.has(mark.process) && mark.isThere)
+    return this.processes.every(mark => now.has(mark.process) && mark.isThere)
+  }
+
+  /** Processes that did not exist yet. They must be killed before the rewind. */
+  get newProcesses(): HeldProcess[] {
+    const known = new Set(this.processes.map(({ process }) => process))
+    return [...this.#node.processes.values()].filter(process => !known.has(process))
   }
 
   /** Revives what is kept. The node is frozen. */
@@ -74,7 +84,7 @@ export class InPlaceMark {
 
   /** Rewinds the frozen node. When thawed, it continues from the mark. @throws CannotRewind */
   rewind(adopt: Adopt): void {
-    if (!this.isThere) throw new CannotRewind('a process has ended or was made, or its first thread has ended')
+    if (!this.isThere) throw new CannotRewind('a process has ended, or its first thread')
     const made = this.processes.filter(process => process.makeThreads(adopt))
     if (made.length > 0 || this.#node.threadsMade !== this.#threads) this.#forgetThreads()
     for (const process of this.processes) withProcess(process.process.pid, () => process.rewind())

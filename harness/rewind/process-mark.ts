@@ -84,6 +84,11 @@ export class ProcessMark {
     return { pid: this.process.pid, regions: this.#memory.regions }
   }
 
+  /** Bytes of its memory that no earlier mark has. */
+  get bytes(): number {
+    return this.#memory.bytes
+  }
+
   /** How many segments of shared memory of System V its node had. */
   get segments(): number {
     return segmentsIn(this.#inventory)
@@ -160,9 +165,11 @@ export class ProcessMark {
     return this.#made.length > 0
   }
 
-  /** Reaps children forked since the mark, which nobody else can do. All have ended. */
+  /** Reaps children forked since the mark, which nobody else can do, and takes the signal of their end. All have ended. */
   reap(): void {
     while (makeCalls(this.first, [[syscallNumber.wait4, -1, 0, noHang | anyKind]])[0]! > 0);
+    if (!this.#signals.hasPending)
+      makeCalls(this.first, [[syscallNumber.rt_sigtimedwait, endOfChild, 0, atOnce, endOfChild.length]])
   }
 
   /** Restores its state after the new threads have ended. It stays frozen. @throws CannotRewind */
@@ -240,6 +247,10 @@ const knownOf = ({ known }: MarkedProcess, thread: HeldThread): KnownThread => {
   return found
 }
 
+/** A set of signals that has only SIGCHLD. */
+const endOfChild = Buffer.from(BigUint64Array.of(1n << 16n).buffer)
+/** A struct timespec. */
+const atOnce = Buffer.alloc(16)
 const noHang = 1
 /** __WALL: also children that do not report their end by SIGCHLD. */
 const anyKind = 0x4000_0000

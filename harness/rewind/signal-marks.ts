@@ -25,6 +25,11 @@ export class SignalMarks {
     return [...this.#actions].map(([signal, action]) => [syscallNumber.rt_sigaction, signal, 0, action, maskLength])
   }
 
+  /** Whether a signal was pending. */
+  get hasPending(): boolean {
+    return /:\s*0*[1-9a-f]/.test(this.#pending)
+  }
+
   /**
    * System calls that restore the process's treatment of signals.
    *

@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import { dirname } from 'node:path'
 import { BudgetSpent } from '../../checker/system/budget.ts'
 import { allow } from '../../linux/affinity.ts'
@@ -9,11 +10,11 @@ import { Pollers } from '../hold/calls/polls.ts'
 import { watchSharedPorts } from '../hold/calls/shared-ports.ts'
 import { watchSocketWaits } from '../hold/calls/socket-timeouts.ts'
 import { CpuLimit, type Unsettled } from '../hold/held/cpu-limit.ts'
-import type { HeldNode, HeldThread } from '../hold/held/held-node.ts'
+import type { HeldNode, HeldProcess, HeldThread } from '../hold/held/held-node.ts'
 import { Usage } from '../hold/held/usage.ts'
 import { Naps } from '../hold/naps.ts'
 import { Quiescence } from '../hold/rest/quiescence.ts'
-import type { Launched } from '../hold/start/launch.ts'
+import { type Launched, sendSignal } from '../hold/start/launch.ts'
 import { Tracer } from '../hold/tracer.ts'
 import { heedSignals } from '../hold/turns/interruption.ts'
 import { limitTurns, longTurnUsMax, Turns, turnUsMax } from '../hold/turns/turns.ts'
@@ -226,6 +227,7 @@ export class Runner {
   rewind(node: HeldNode, mark: InPlaceMark): void {
     if (node.ended === undefined) this.freeze(node)
     requireGoing(node)
+    this.#endProcesses(mark.newProcesses)
     mark.bringBack()
     this.#awaitEnds(mark.endNewThreads())
     mark.rewind((process, tid, origin) => this.tracer.threads.adoptThread(process, tid, origin))
@@ -239,6 +241,12 @@ export class Runner {
   /** Lets the threads of a node end that are kept just before their end. */
   endKeptThreads(node: HeldNode): void {
     this.#awaitEnds(node.keeper?.letThreadsEnd() ?? [])
+  }
+
+  /** Kills processes of a frozen node, which has others. */
+  #endProcesses(ending: readonly HeldProcess[]): void {
+    for (const { pid } of ending) sendSignal(pid, constants.signals.SIGKILL)
+    this.#pollUntil(() => ending.every(({ pid, node }) => !node.processes.has(pid)), patienceMs)
   }
 
   #awaitEnds(ending: readonly HeldThread[]): void {
