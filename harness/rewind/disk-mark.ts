@@ -1,4 +1,4 @@
-import { type BigIntStats, copyFileSync, type Dirent, lstatSync, mkdirSync, rmdirSync, unlinkSync } from 'node:fs'
+import { type BigIntStats, copyFileSync, lstatSync, mkdirSync, rmdirSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { hidesBelow } from '../../linux/attributes.ts'
 import { withFile } from '../../linux/descriptor.ts'
@@ -13,14 +13,19 @@ import { isEqualContent, lengthWritten, putBack, type SparseContent, sparseConte
 /** Bytes of files that a mark of one layer holds at most; a node with more is not marked. */
 const bytesMax = 256 << 20
 
-/** A file with its content, a directory, or a socket, which is the same for as long as nobody removes it. */
+/**
+ * A file with its content, a directory, a socket, which is the same for as long as nobody removes it, or a file that is
+ * below and was removed.
+ */
 interface Entry extends Owner {
-  readonly kind: 'file' | 'directory' | 'socket'
+  readonly kind: Kind
   readonly inode: bigint
   /** Of a file. */
   readonly content: SparseContent | undefined
   readonly mtimeNs: bigint
 }
+
+type Kind = 'file' | 'directory' | 'socket' | 'removed'
 
 /** What a node has written to its disk, by path. */
 type Content = ReadonlyMap<string, Entry>
@@ -70,7 +75,11 @@ type Order = ReadonlyMap<string, readonly string[]>
 
 const orderOf = (upper: string, layer: Content): Order => {
   const directories = [...layer].flatMap(([path, { kind }]) => (kind === 'directory' ? [path] : []))
-  const listings = ['', ...directories].map(path => [path, listingOf(join(upper, path))] as const)
+  const isThere = (path: string) => layer.get(path)?.kind !== 'removed'
+  const listings = ['', ...directories].map(path => {
+    const names = listingOf(join(upper, path)).filter(name => isThere(join(path, name)))
+    return [path, names] as const
+  })
   return new Map(listings.filter(([, names]) => names.length > 1))
 }
 
@@ -80,8 +89,8 @@ const contentOf = (upper: string, last: Content): Content => {
   let bytes = 0
   for (const { path, entry } of treeOf(upper)) {
     const full = join(upper, path)
-    if (!isKnown(entry)) throw new CannotRewind(`${path} is no file, directory or socket`)
     const stat = lstatSync(full, { bigint: true })
+    if (kindOf(stat) === undefined) throw new CannotRewind(`${path} is no file, directory or socket`)
     if (!entry.isFile()) {
       if (entry.isDirectory() && hidesBelow(full)) throw new CannotRewind(`${path} has replaced another directory`)
       layer.set(path, entryOf(stat, undefined))
@@ -95,10 +104,16 @@ const contentOf = (upper: string, last: Content): Content => {
   return layer
 }
 
-const isKnown = (entry: Dirent): boolean => entry.isFile() || entry.isDirectory() || entry.isSocket()
+const kindOf = (stat: BigIntStats): Kind | undefined => {
+  if (stat.isFile()) return 'file'
+  if (stat.isDirectory()) return 'directory'
+  if (stat.isSocket()) return 'socket'
+  // A whiteout, by the documentation of overlayfs.
+  return stat.isCharacterDevice() && stat.rdev === 0n ? 'removed' : undefined
+}
 
 const entryOf = (stat: BigIntStats, content: SparseContent | undefined): Entry => ({
-  kind: stat.isFile() ? 'file' : stat.isDirectory() ? 'directory' : 'socket',
+  kind: kindOf(stat)!,
   inode: stat.ino,
   content,
   mtimeNs: stat.mtimeNs,
@@ -122,15 +137,21 @@ const rewindLayer = ({ merged, lower, upper, order }: View, before: Content, now
   for (const [path, entry] of before) {
     const found = now.get(path)
     const full = join(merged, path)
-    if (found && found.kind !== entry.kind) throw new CannotRewind(`${path} has replaced something of another kind`)
+    if (entry.kind === 'removed') {
+      if (found?.kind !== 'removed') remove(full, found)
+      continue
+    }
+    if (found && found.kind !== entry.kind && !(entry.kind === 'file' && found.kind === 'removed'))
+      throw new CannotRewind(`${path} has replaced something of another kind`)
     if (entry.kind === 'directory') mkdirSync(full, { recursive: true })
     else if (entry.content === undefined) requireSame(path, entry, found)
     else if (found?.content === undefined || !isEqualContent(found.content, entry.content)) write(full, entry.content)
-    giveOwner(full, entry, found)
+    giveOwner(full, entry, found?.kind === 'removed' ? undefined : found)
   }
   for (const [path, names] of order) putInOrder(() => listed(upper, path, names), join(merged, path), names)
   // Making something in a directory changes its time.
-  for (const [path, { mtimeNs }] of [...before].reverse()) setTime(join(merged, path), mtimeNs)
+  for (const [path, { kind, mtimeNs }] of [...before].reverse())
+    if (kind !== 'removed') setTime(join(merged, path), mtimeNs)
 }
 
 /**
@@ -151,19 +172,21 @@ const requireSame = (path: string, before: Entry, now: Entry | undefined): void 
 const forget = (path: string, lower: string, now: Entry): void => {
   const below = lstatSync(lower, { throwIfNoEntry: false, bigint: true })
   if (below === undefined) {
-    if (now.kind === 'directory') rmdirSync(path)
-    else unlinkSync(path)
+    if (now.kind !== 'removed') remove(path, now)
     return
   }
-  if (
-    now.kind === 'socket' ||
-    below.isDirectory() !== (now.kind === 'directory') ||
-    !(below.isDirectory() || below.isFile())
-  )
+  const kind = kindOf(below)
+  if (now.kind === 'removed' && kind !== 'file') throw new CannotRewind(`${path}, which is no file, was removed`)
+  if (now.kind === 'socket' || (now.kind !== 'removed' && kind !== now.kind))
     throw new CannotRewind(`${path} has replaced something of another kind`)
-  if (now.content !== undefined) copyFileSync(lower, path)
-  giveOwner(path, entryOf(below, undefined), now)
+  if (kind === 'file') copyFileSync(lower, path)
+  giveOwner(path, entryOf(below, undefined), now.kind === 'removed' ? undefined : now)
   setTime(path, below.mtimeNs)
+}
+
+const remove = (path: string, now: Entry | undefined): void => {
+  if (now?.kind === 'directory') rmdirSync(path)
+  else unlinkSync(path)
 }
 
 /** Writes to the existing file, if there is one, because it may be open or mapped. */

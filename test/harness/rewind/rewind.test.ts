@@ -136,6 +136,26 @@ test('files that were changed, made and removed are as they were', () =>
     1,
   ))
 
+const removes = (begin: string, then: string) => `
+    const fs = require('fs')
+    setInterval(() => undefined, 1e9)
+    const show = () => console.log(fs.existsSync('present.txt') ? fs.readFileSync('present.txt', 'utf8') : 'none')
+    ${begin}
+    show()
+    setTimeout(() => {
+      ${then}
+      show()
+    }, 10)`
+
+test('a file that was there before the node, and was removed, is gone or there as it was', async () => {
+  const remove = "fs.rmSync('present.txt')"
+  const write = "fs.writeFileSync('present.txt', 'anew')"
+  await expectSame(removes('', remove), ['as it was', 'none'], 1)
+  await expectSame(removes(remove, write), ['none', 'anew'], 1)
+  await expectSame(removes(`${remove}; ${write}`, remove), ['anew', 'none'], 1)
+  await expectSame(removes(remove, "fs.mkdirSync('present.txt'); fs.rmdirSync('present.txt')"), ['none', 'none'], 1)
+})
+
 test('files that were there before the node, and first touched after its start, are as they were', () =>
   expectSame(
     `
@@ -152,21 +172,6 @@ test('files that were there before the node, and first touched after its start, 
     `,
     ['n.cjs,present.txt as it was', 'made,n.cjs,present.txt as it was, and more'],
     1,
-  ))
-
-test('a node that has removed a file that was there before it is started anew', () =>
-  expectSame(
-    `
-    const fs = require('fs')
-    setInterval(() => undefined, 1e9)
-    console.log(fs.readdirSync('.').join())
-    setTimeout(() => {
-      fs.unlinkSync('present.txt')
-      console.log(fs.readdirSync('.').join())
-    }, 10)
-    `,
-    ['n.cjs,present.txt', 'n.cjs'],
-    4,
   ))
 
 test('sockets that were opened since are closed; a port is free again', () =>
