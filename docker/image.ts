@@ -5,7 +5,7 @@ import { ConfigError, type ResolvedNode } from '../harness/config/config.ts'
 import { engineAddress } from './connect.ts'
 import { engineReasonOf, httpStatusOf } from './error.ts'
 
-/** What an image says about its containers. */
+/** Settings of an image for its containers. */
 export interface Image {
   readonly name: string
   readonly entrypoint: readonly string[]

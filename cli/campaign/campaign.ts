@@ -75,12 +75,12 @@ export interface Campaign {
   readonly states: number
   /** By `sometimes` property, the number of executions in which it was met. */
   readonly sometimes: Readonly<Record<string, number>>
-  /** What the rounds of each system met, and the same in lines for a person. */
+  /** Counts of what the rounds of each system met, and the same in lines for a person. */
   readonly met: Readonly<Record<string, WhatWasMet>>
   readonly metLines: readonly string[]
   readonly notes: readonly string[]
   readonly seconds: number
-  /** What could not be written, in lines. */
+  /** A line for each file that could not be written. */
   readonly unwritten: readonly string[]
 }
 
@@ -108,10 +108,10 @@ class SystemUnderCampaign {
   readonly system: ResolvedSystem
   /** The system, with only the selected properties. */
   readonly checked: ResolvedSystem
-  /** The same in all rounds, on whichever day they are. */
+  /** Date that nodes' clocks show first: the same in all rounds, whatever the day. */
   readonly clocksStart: string
   readonly #sizes: Iterator<number, undefined>
-  /** What all of its rounds met. */
+  /** Counts of what all of its rounds met. */
   readonly meetings = new Meetings()
   rounds = 0
   executions = 0
@@ -145,7 +145,7 @@ class Rounds {
   readonly #budget: Budget
   readonly #rounds: Round[] = []
   readonly #bugs = new Map<string, Bug>()
-  /** What could not be decided, and was recorded once. */
+  /** Undetermined results, each recorded once. */
   readonly #inDoubt = new Set<string>()
   readonly #states = new StatesMet()
   readonly #notes = new Set<string>()

@@ -22,7 +22,7 @@ export class StatesMet {
     return this.#hashes.size
   }
 
-  /** That states were left out, if any were. */
+  /** A line that states were left out, if any were. */
   get note(): string | undefined {
     return this.#isFull ? `more than ${this.#max} states were met: later ones are not counted` : undefined
   }

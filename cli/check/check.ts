@@ -54,11 +54,11 @@ interface Beginning {
   readonly samples: Samples
   /** Notes of the searches for goals. */
   readonly notes: readonly string[]
-  /** What nodes' clocks showed first in those searches. */
+  /** Date that nodes' clocks showed first in those searches. */
   readonly clocksStart?: string
   /** What those searches took. */
   readonly before?: SpentOnGoals
-  /** What they could not write, in lines. */
+  /** A line for each file that they could not write. */
   readonly unwritten?: readonly string[]
   readonly time: CheckTime
   readonly hasSample: boolean

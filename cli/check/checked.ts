@@ -25,13 +25,13 @@ export interface Checked {
   readonly deeper?: string
   /** Why executions did not repeat, if the verdict is undetermined for that reason. */
   readonly explanation?: Explanation | undefined
-  /** What nodes' clocks showed first. */
+  /** Date that nodes' clocks showed first. */
   readonly clocksStart: string
   /** The state in which the recorded execution ended. */
   readonly state: GlobalState | undefined
   /** The kinds of events that every schedule to its end does not have; absent if not every one was executed. */
   readonly notAmong?: readonly string[] | undefined
-  /** What could not be written, in lines. */
+  /** A line for each file that could not be written. */
   readonly unwritten?: readonly string[]
 }
 

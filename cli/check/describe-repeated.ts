@@ -18,7 +18,7 @@ export const describeExplanation = ({ times, same, steps, inPlace, differs }: Ex
   ]
 }
 
-/** What the user can do about it. */
+/** The remedy. */
 const remediesFor = ({ call }: Difference): string[] =>
   call === null
     ? ['remedy: give it fewer threads, for example by GOMAXPROCS=1, UV_THREADPOOL_SIZE=1 or -XX:ActiveProcessorCount=1']

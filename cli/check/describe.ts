@@ -63,7 +63,7 @@ const describeHappened = (verdict: Verdict): string[] => {
   return happened === undefined ? [] : [`what happened: ${happened}`]
 }
 
-/** What calls returned, and how states changed, in the last step. */
+/** Answers to calls, and changes of states, in the last step. */
 const describeSeen = (path: string): string[] => {
   const seen = lastSeen(new ShownExecution(readTrace(path)))
   return seen === undefined ? [] : [`then: ${seen}`]
@@ -92,7 +92,7 @@ const describeCurve = ({ walks, points }: Curve, { kind }: Verdict): string => {
 
 const curveShownMax = 6
 
-/** What can be done with the trace. */
+/** Commands to use the trace with. */
 const describeTrace = (path: string, { verdict }: Verdict): string[] => {
   const again = [`trace: ${path}`, `again: ${replayCommand(path)}`]
   return verdict === 'violated'
@@ -128,7 +128,7 @@ const condition = ({
 
 const isLong = (milliseconds: number | null): milliseconds is number => milliseconds !== null && milliseconds > slowMs
 
-/** What each of the executions was for. */
+/** The purpose of the executions, and how many had it. */
 const describeSpent = ({ search, goal, examination, audit }: Spent): string => {
   const others = [
     ...(goal > 0 ? [`${goal} on the way to the goal`] : []),
@@ -190,7 +190,7 @@ const briefly = (schedule: readonly string[]): readonly string[] => {
 /** Faults and their ends, calls and overlaps. */
 const isDecisive = (label: string) => !['deliver', 'timer', undefined].includes(readLabel(label).kind)
 
-/** What happened in the start of a recorded execution. */
+/** Lines about the start of a recorded execution. */
 const startOf = (path: string): string[] => describeStart(readTrace(path).steps[0]?.started ?? [])
 
 /** A start in which nodes waited for each other, as step 0. Of a long one, its beginning and its end. */

@@ -19,10 +19,10 @@ import type { CheckTime } from './time.ts'
 interface AfterGoals {
   readonly options: CheckOptions
   readonly notes: readonly string[]
-  /** What nodes' clocks showed first on the way. */
+  /** Date that nodes' clocks showed first on the way. */
   readonly clocksStart: string
   readonly before: SpentOnGoals
-  /** What could not be written, in lines. */
+  /** A line for each file that could not be written. */
   readonly unwritten: readonly string[]
 }
 
@@ -41,11 +41,11 @@ interface Reached {
   readonly seed: number
 }
 
-/** What the search for one goal came to. */
+/** The result of the search for one goal. */
 interface Looked {
   readonly reached: Reached | undefined
   readonly executions: number
-  /** The same, with those that shortened the way. */
+  /** The same, with the executions that shortened the way. */
   readonly spent: number
   readonly steps: number
   readonly notes: readonly string[]
@@ -191,7 +191,7 @@ export const keepWay = (
   return keep(session, path, execution, { message, options: { goal } satisfies WayToGoal })
 }
 
-/** What the header of the trace of a way to a goal has. */
+/** Options in the header of the trace of a way to a goal. */
 export interface WayToGoal {
   /** Index of the goal. */
   readonly goal: number
@@ -214,7 +214,7 @@ const keepNearest = async (
   }
 }
 
-/** What to do with the trace of a way. */
+/** Lines that say what can be done with the trace of a way. */
 export const describeTrace = (
   trace: string,
   { name, isKept, minimal }: { readonly name: string; readonly isKept: boolean; readonly minimal: boolean },
@@ -256,7 +256,7 @@ class Shares {
     this.#executions += executions
   }
 
-  /** Of the last search, which has all the time that is left. */
+  /** Result of the last search, which has all the time that is left. */
   last(): Pick<CheckOptions, 'executions'> {
     return this.#part(1)
   }

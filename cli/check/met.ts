@@ -139,7 +139,7 @@ const metHeldBack = (
     }),
   )
 
-/** What an `always` property reads, and how often it was present. The rarest come first. */
+/** Fields that an `always` property reads, and how often each was present, the rarest first. */
 const presentAtEnd = (name: string, sights: readonly Sight[]): Readonly<Record<string, number>> => {
   const all = subjectsOf(name, sights).filter(({ path }) => isOfUsers(path))
   return Object.fromEntries(

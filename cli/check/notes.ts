@@ -24,7 +24,7 @@ export const neverMet = (system: ResolvedSystem, met: Met, { isAlone = false } =
   ...(isAlone ? aboutAlone(system) : aboutProperties(system, met)),
   ...aboutMet(metBy(system, met)),
   ...Object.entries(system.properties).flatMap(([name, property]) => aboutBound(name, property)),
-  // Those of nodes alone are steps of no execution of the whole system.
+  // Steps of nodes alone belong to no execution of the whole system.
   ...(isAlone ? [] : Object.entries(system.faults)).flatMap(([kind, budget]) =>
     aboutFault(kind as FaultKind, budget, system, met),
   ),
@@ -82,7 +82,7 @@ const aboutSubjects = (
   sights: readonly Sight[],
 ): string[] => {
   const all = subjectsOf(name, sights)
-  // What a fold reads is not watched.
+  // Reads of a fold are not watched.
   if (all.length === 0 && fold === undefined) return [`${name} was not tested: it reads nothing of the state`]
   const subjects = all.filter(({ path }) => isOfUsers(path))
   const absent = subjects.filter(({ found }) => found === 0)

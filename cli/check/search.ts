@@ -42,7 +42,7 @@ export const search = async (
     })
     const watch = new StarvationWatch(process.pid, cpus[0]!, [], () => undefined)
     const starvation = () => {
-      // Nothing else has looked while this thread was kept from its CPU.
+      // Nobody looked at the clock while this thread was kept from its CPU.
       watch.look()
       return [watch]
     }
@@ -52,7 +52,7 @@ export const search = async (
     const all = startWorkers(session, options, cpus)
     const starvation = () => all.flatMap(worker => worker.starvation)
     return searchIn(all, starvation, () => addNotes(all.map(({ notes }) => notes))).finally(() => {
-      // What is found is executed once more here.
+      // A finding is executed once more here.
       if (all.some(({ hasLongTurns }) => hasLongTurns)) cluster.lengthenTurns()
     })
   })

@@ -82,7 +82,7 @@ export const shrinkTrace = async (path: string, milliseconds?: number): Promise<
 
 const shorterOf = (path: string): string => resolve(path.replace(/(\.shrunk)?(\.trace)?$/, '.shrunk.trace'))
 
-/** The same for the way to a goal, which violates nothing. */
+/** Shrinks the way to a goal, which violates nothing. */
 const shrinkWay = async (path: string, trace: Trace, goal: number, milliseconds?: number): Promise<Checked> => {
   const config = await configOfTrace(path, trace)
   return inSession(config, sessionOf(trace, 'moving'), async session => {

@@ -11,7 +11,7 @@ export class CheckTime {
     this.#milliseconds = milliseconds ?? Number.POSITIVE_INFINITY
   }
 
-  /** What is left for all that is to be done, in milliseconds; negative if it is over. */
+  /** Time left for the whole check, in milliseconds; negative once it is over. */
   get left(): number {
     return this.#milliseconds - (performance.now() - this.#begun)
   }
@@ -22,7 +22,7 @@ export class CheckTime {
     return Math.max(1, this.left - this.recordingMs)
   }
 
-  /** What is kept free to record what was found, in milliseconds. */
+  /** Time kept free to record what was found, in milliseconds. */
   get recordingMs(): number | undefined {
     if (this.#milliseconds === Number.POSITIVE_INFINITY) return undefined
     return Math.min(Math.max(recordingMsMin, recordingShare * this.#milliseconds), recordingMsMax)

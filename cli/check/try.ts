@@ -28,7 +28,7 @@ export interface TriedByHand {
   /** Labels of the choices enabled next. */
   readonly enabled: readonly string[]
   readonly state: GlobalState
-  /** What happened in the start, if nodes waited for each other in it. */
+  /** Lines about the start, if nodes waited for each other in it. */
   readonly started: readonly string[]
   /** Why there is no trace, if one was asked for. */
   readonly unwritten?: readonly string[]
@@ -103,7 +103,7 @@ const leastNeeds = async (
     return { delayMs, skewMs: await leastSkewMs(cells.within(limits), schedule, violation) }
   } catch (error) {
     if (!(error instanceof Diverged)) throw error
-    // What does not repeat is known only as it was executed.
+    // An execution that does not repeat is known only by its record.
     return { delayMs: met.delayMs, skewMs: null }
   } finally {
     await cell.end()

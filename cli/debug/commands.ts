@@ -12,7 +12,7 @@ import { stepWhere } from './breakpoint.ts'
 import type { Timeline } from './timeline.ts'
 import { type ShownStep, viewChoices, viewDiff, viewList, viewStates, viewStep } from './views.ts'
 
-/** What the commands act on. */
+/** The session that the commands act on. */
 export interface Debugger {
   readonly timeline: Timeline
   /** The steps that `step`, `back` and `list` show. */

@@ -10,9 +10,9 @@ import { requireAbilities } from '../session/machine.ts'
 export interface ProgramCalls {
   /** How often each call was made, by treatment and name. */
   readonly calls: Readonly<Record<Treatment['kind'], Readonly<Record<string, number>>>>
-  /** What could not be held, one sentence each. */
+  /** A sentence for each kind of call that could not be held. */
   readonly notes: readonly string[]
-  /** What ended the program or went wrong. */
+  /** How the program ended, or what went wrong. */
   readonly findings: readonly string[]
   /** Timers that were fired. */
   readonly steps: number

@@ -5,7 +5,7 @@ import type { Cluster } from '../../harness/cluster.ts'
 import type { ResolvedSystem } from '../../harness/config/config.ts'
 import type { RunSummary } from './summary.ts'
 
-/** What a run came to. */
+/** The result of a run. */
 export type Conclusion = Pick<RunSummary, 'verdict' | 'property' | 'kind' | 'message'>
 
 /** A violation counts only if the same steps, executed again from the start, violate again. */

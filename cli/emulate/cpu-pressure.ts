@@ -19,7 +19,7 @@ export const waitedForCpu: Waited = () => {
 /** Watches, from now on, whether a run on this machine's clock has the CPUs that it needs. */
 export const watchCpus = (waited: Waited = waitedForCpu, now: () => number = () => performance.now()) => {
   const [begun, before] = [now(), waited()]
-  /** What is said of the figures; nothing where programs hardly waited. */
+  /** A line about how far the figures can be trusted; undefined if programs hardly waited for a CPU. */
   return (): string[] => {
     const after = waited()
     if (before === undefined || after === undefined)

@@ -8,7 +8,7 @@ import type { FollowedStep, FollowerAnswer, FollowerOrder } from './follower.ts'
 
 const program = join(import.meta.dirname, `follower${extname(import.meta.filename)}`)
 
-/** Within so many milliseconds it must end. What it does then is of no use to anybody. */
+/** Limit on the end of the follower, in milliseconds: its work is of no use then. */
 const endMsMax = 2000
 
 const nothing: PredictionCounts = {
@@ -50,7 +50,7 @@ export class Follower {
     )
     this.#process = child
     if (child.pid !== undefined) noticeEnd(child)
-    // Of a process that could not be started there is no end.
+    // A process that could not be started does not report its end.
     this.#exit = new Promise(resolve => {
       child.on('error', error => {
         this.#end(error.message)

@@ -36,11 +36,11 @@ export interface FollowedStep {
   /** Undefined for the start. */
   readonly label: string | undefined
   readonly atMs: number
-  /** What somebody requested, if the step is that. */
+  /** The request of a person, if the step carries one out. */
   readonly input: TimedHappening | undefined
 }
 
-/** What a follower says. */
+/** A message from a follower. */
 export interface FollowerAnswer {
   /** The time of the last step that it has executed. */
   readonly atMs: number

@@ -56,11 +56,11 @@ export const planForesight = ({ path }: LoadedConfig, pace: Pace, options: RunOp
 
 /** Looks ahead in a run, as planned. */
 export class Foresight {
-  /** What looks ahead while the run stands still. */
+  /** Searches or predictions for which the run stands still. */
   readonly besides: TimedRunOptions['besides']
-  /** What looks ahead beside the run, which does not wait for it. */
+  /** Prediction in a process of its own, for which the run does not wait. */
   readonly follower: Follower | undefined
-  /** What is to be kept from happening, if the run is steered by predictions. */
+  /** Filters against predicted violations, if the run is steered by predictions. */
   readonly filters: Filters | undefined
   readonly #searches: SearchBesides | undefined
   readonly #predictions: Predictions | undefined
@@ -120,7 +120,7 @@ export class Foresight {
     this.follower?.tell({ label: choice?.label, atMs, input: input as TimedHappening | undefined })
   }
 
-  /** What was predicted and told so far. */
+  /** Predictions that were told so far. */
   get told(): readonly RecordedPrediction[] {
     return this.#predictions?.told ?? []
   }

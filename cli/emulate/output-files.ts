@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { NotWritten } from '../../checker/system/written.ts'
 import { type PrintedLine, PrintedLines } from './printed-lines.ts'
 
-/** What a node printed to one of its streams. */
+/** Output of a node on one of its streams. */
 interface Written {
   readonly node: string
   readonly stream: 'stdout' | 'stderr'

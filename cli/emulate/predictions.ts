@@ -121,7 +121,7 @@ export class Predictions {
     return this.#filters
   }
 
-  /** What was told so far. */
+  /** Predictions that were told so far. */
   get told(): readonly RecordedPrediction[] {
     return this.#told
   }

@@ -9,7 +9,7 @@ export interface PrintedLine {
   readonly line: string
 }
 
-/** What nodes print, as lines. */
+/** Output of nodes, as lines. */
 export class PrintedLines {
   readonly #rests = new Map<string, { readonly decoder: StringDecoder; text: string }>()
 

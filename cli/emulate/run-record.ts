@@ -6,12 +6,12 @@ import type { Timing } from '../../harness/timed/timing.ts'
 import { createTrace } from '../traces/record.ts'
 import { RunFiles, traceIn } from './run-files.ts'
 
-/** What is kept of a run with held nodes while it goes on. A write that fails ends it. */
+/** The record of a run with held nodes, written while it goes on. A write that fails ends it. */
 export class RunRecord {
   /** Path of the trace. */
   readonly trace: string
   readonly files: RunFiles
-  /** What somebody outside asked for so far, in order. */
+  /** Requests from outside so far, in order. */
   readonly inputs: Timing['inputs'][number][] = []
   readonly #writer: TraceWriter
   readonly #full = new AbortController()
@@ -33,7 +33,7 @@ export class RunRecord {
     return this.#full.signal
   }
 
-  /** What could not be written, in one line. */
+  /** A line about what could not be written. */
   get problem(): string | undefined {
     return this.#writing.problem
   }

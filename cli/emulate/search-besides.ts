@@ -37,7 +37,7 @@ export interface Searched {
   readonly searches: number
   /** With those in which a violation was found again and examined. */
   readonly executions: number
-  /** Of searching, and of finding a violation again from the run's start and examining it. */
+  /** Seconds of searching, and of finding a violation again from the run's start and examining it. */
   readonly seconds: number
   readonly found: readonly FoundBesides[]
 }

@@ -41,7 +41,7 @@ const numberOrText = (text: string | undefined): string | number | null => {
   return text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
 }
 
-/** What was measured in a run, over its time. */
+/** Measurements of a run over its time. */
 export const seriesOf = ({ measurements, timed }: Pick<Run, 'measurements' | 'timed'>): Series => ({
   looks: measurements.looks.map(({ atMs, alive, without }) => ({ s: seconds(atMs), up: alive, violated: without })),
   joins: measurements.joins.map(({ atMs, node, tookMs }) => ({ s: seconds(atMs), node, tookMs })),

@@ -75,7 +75,7 @@ export interface RunSummary {
   readonly packets: ForwardedCounts
   /** Violations that were predicted. */
   readonly predicted: number
-  /** What was done because of predictions. */
+  /** Interventions because of predictions. */
   readonly steered: number
   /** Steps that would have violated a property and were prevented by the immediate check. */
   readonly immediate: number
@@ -85,7 +85,7 @@ export interface RunSummary {
   readonly predictions?: Predicted | undefined
   /** The results of searches from states of the run, if there were any. */
   readonly searched?: Searched | undefined
-  /** What a reader must know to trust the verdict. */
+  /** Notes that a reader must know to trust the verdict. */
   readonly notes: readonly string[]
   readonly trace: string | null
   readonly plot: string | null
@@ -96,7 +96,7 @@ export interface RunSummary {
 /** A run, of which something may not be on disk. */
 export interface Emulated {
   readonly summary: RunSummary
-  /** What could not be written, in lines. */
+  /** A line for each file that could not be written. */
   readonly unwritten: readonly string[]
 }
 

@@ -134,7 +134,7 @@ export const emulateInTime = (
   })
 }
 
-/** What a run does beside its nodes: it looks ahead, and is recorded. */
+/** Work of a run beside its nodes: prediction and recording. */
 const timedRunOptions = (foresight: Foresight, record: RunRecord) => ({
   besides: foresight.besides,
   following: foresight.follower,

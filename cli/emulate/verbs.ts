@@ -47,7 +47,7 @@ interface Json {
   readonly json?: boolean | undefined
 }
 
-/** What strikes a node in its next step. */
+/** Faults that strike a node in its next step. */
 const strikeVerbs: Readonly<Record<StrikeKind, string>> = {
   disk: 'lets a node’s disk fail in its next step: n1 fails at sync 1, n1 is full from write 2, n1 loses write 1',
   preempt: 'lets threads of a node give way in its next step: n1 before call 6',

@@ -33,7 +33,7 @@ const portsOf = ({ name, ports }: AskedProgram, seen: FirstSight | undefined): r
 
 interface Rest {
   readonly seen: FirstSight | undefined
-  /** What comments speak of. */
+  /** The node and the port that the comments name. */
   readonly first: { readonly node: string; readonly port: number }
 }
 

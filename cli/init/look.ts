@@ -9,13 +9,13 @@ import { type Client, defineSystem, type NodeHandle } from '../../harness/config
 import type { LoadedConfig } from '../config/load-config.ts'
 import { inSession } from '../session/session.ts'
 
-/** What a system shows of itself when it is started once. */
+/** What was observed of a system that was started once. */
 export interface FirstSight {
   /** TCP ports on which each node listens. */
   readonly ports: Readonly<Record<string, readonly number[]>>
   /** By node, the last JSON object that it printed. */
   readonly printed: Readonly<Record<string, object>>
-  /** Where HTTP was answered. */
+  /** Ports that answered HTTP. */
   readonly pages: readonly Page[]
 }
 
@@ -31,11 +31,11 @@ export interface Page {
 
 /** Where services are asked: what they are for, then how they are. */
 const paths = ['/', '/state', '/status', '/health', '/healthz']
-/** So many ports are asked, of all nodes together. */
+/** Limit on the ports that are asked, of all nodes together. */
 const portsMax = 16
 /** Steps in which nodes may come up before they are asked, and steps until all have answered. */
 const [stepsOfStart, stepsMax] = [64, 2_000]
-/** What has not answered by then, in milliseconds of real time, is not waited for. */
+/** Limit on waiting for an answer, in milliseconds of real time. */
 const patienceMs = 20_000
 
 /**
@@ -78,7 +78,7 @@ export const lookAt = async (config: LoadedConfig): Promise<FirstSight> => {
   })
 }
 
-/** What was seen until time is over is enough. */
+/** Ends at the time limit, with what was observed until then. */
 const inTime = async (work: () => Promise<void>): Promise<void> => {
   try {
     await work()
@@ -87,7 +87,7 @@ const inTime = async (work: () => Promise<void>): Promise<void> => {
   }
 }
 
-/** What a port answers; nothing if it does not speak HTTP. */
+/** A port's answer to HTTP; undefined if it does not speak HTTP. */
 const pagesOf = async (node: NodeHandle, port: number): Promise<Page[]> => {
   const pages: Page[] = []
   try {

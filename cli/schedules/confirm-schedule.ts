@@ -78,7 +78,7 @@ class Around {
   readonly #begun = performance.now()
   #executions = 0
   #near = 0
-  /** Of the first violation that new processes did not repeat. */
+  /** The first violation that new processes did not repeat. */
   #unrepeated: string | undefined
 
   constructor(session: Session, file: string, schedule: Schedule, options: ConfirmOptions) {

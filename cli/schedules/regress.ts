@@ -26,7 +26,7 @@ export interface Regressed {
   /** Steps of the schedule that were executed. */
   readonly executed: number
   readonly of: number
-  /** What was done instead of steps that were not enabled. */
+  /** Steps that were executed in place of steps that were not enabled. */
   readonly adapted: readonly Change[]
   /** One line. */
   readonly message: string

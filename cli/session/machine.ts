@@ -13,7 +13,7 @@ export interface Ability {
   readonly name: string
   readonly isNeeded: boolean
   readonly isThere: boolean
-  /** What was found; or what is missing, and the remedy. */
+  /** What was found on this machine; or what is missing, and the remedy. */
   readonly detail: string
 }
 

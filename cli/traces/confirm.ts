@@ -58,7 +58,7 @@ export const recordConfirmed = async <Found extends Claimed>(
     milliseconds?: number | undefined
   },
 ): Promise<Confirmed<Found>> => {
-  // Nothing left by an earlier execution must matter.
+  // New processes: nothing that an earlier execution left may matter.
   session.cluster.endLives()
   let confirmed = found
   const recorded = () =>

@@ -139,7 +139,7 @@ export const createTrace = (path: string, header: TraceHeader, options?: TraceWr
   return new TraceWriter(path, header, options)
 }
 
-/** What a trace says about how it was made. */
+/** The header of a trace: how it was made. */
 export const headerOf = (
   config: LoadedConfig,
   system: ResolvedSystem,

@@ -32,7 +32,7 @@ export const traceAndStep = (text: string): { path: string; step: number | undef
   return { path: path!, step: step === undefined ? undefined : Number(step) }
 }
 
-/** What is needed of a trace to execute it again. */
+/** The parts of a trace that are needed to execute it again. */
 type Way = ReturnType<typeof readWay>
 
 /**

@@ -16,7 +16,7 @@ import type {
 import type { Cluster } from '../../harness/cluster.ts'
 import type { GlobalState, ResolvedSystem } from '../../harness/config/config.ts'
 
-/** What a cluster tells about a step. */
+/** The details of a step that a trace keeps, read from the cluster. */
 export type Recordable = Pick<Cluster, 'details' | 'clocks' | 'timers' | 'fingerprint' | 'enabled'>
 
 /** Turns the steps of a cluster into the steps of a trace. */

@@ -96,7 +96,7 @@ export class Verification {
     })
   }
 
-  /** That no state of any node was recorded, where properties read them. */
+  /** A note that no state of any node was recorded although properties read states. */
   get nothingSeen(): string | undefined {
     return this.#observed.nothing
   }

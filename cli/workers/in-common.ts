@@ -24,7 +24,7 @@ type SentNodeStart = Omit<NodeStart, 'after'> & { readonly begin: Continued<stri
 /** A task on its way to a worker. */
 export type SentTask = { readonly start: SentNodeStart } | (Omit<Task, 'start'> & { readonly start: SentStart })
 
-/** What each step of an execution has: nearly all of its outcome. */
+/** The fields of an outcome with an entry for each step: nearly all of it. */
 interface Steps {
   readonly schedule: readonly Choice[]
   readonly fingerprints: readonly (string | undefined)[]

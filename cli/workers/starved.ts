@@ -117,7 +117,7 @@ export class StarvationWatch {
 /** Shorter times without a CPU are not worth a note. */
 const notedMsMin = 3000
 
-/** What is said of a check whose CPUs were used by others; nothing if they were not for long. */
+/** A line about a check whose CPUs others used; undefined if they did so for a short time only. */
 export const describeStarved = (watches: readonly StarvationWatch[]): string[] => {
   const starvedMs = new Map<number, number>()
   for (const { cpu, starvedMs: more } of watches) starvedMs.set(cpu, Math.max(starvedMs.get(cpu) ?? 0, more))

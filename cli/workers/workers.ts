@@ -66,7 +66,7 @@ export class Worker implements Cell {
   readonly #cpus: readonly number[]
   readonly #patience: Patience
   #process: ChildProcess | undefined
-  /** What the present process knows of earlier outcomes. */
+  /** Outcomes that the present process knows already. */
   #inCommon = new InCommon()
   #movesLeft = movesMax
   /** A process that was killed because its CPU was taken. */
@@ -84,7 +84,7 @@ export class Worker implements Cell {
     this.#start()
   }
 
-  /** What could not be held or rewound in its nodes. */
+  /** Notes on what could not be held or rewound in its nodes. */
   get notes(): CountedNotes {
     return addNotes([this.#notesBefore, this.#notes])
   }
@@ -110,7 +110,7 @@ export class Worker implements Cell {
           return this.#inCommon.outcomeReceived(answer.outcome)
         }
         const error = errorOf(answer.failure)
-        // What a turn cut short would be cut short again.
+        // A task that a short turn cut off would be cut off again.
         const isDisturbed = error instanceof Unfaithful && !error.isCutShort
         if (!isDisturbed || disturbances === (this.#patience.disturbances ?? 0)) throw error
         disturbances += 1

@@ -84,7 +84,7 @@ const rows: Readonly<Record<Row, readonly [number, number]>> = {
   fault: [0, 10],
 }
 
-/** Undefined for what has a mark of its own. */
+/** Undefined for a kind of step that has a mark of its own. */
 const rowOf = (kind: ChoiceKind): Row | undefined => {
   if (kind === 'steer') return undefined
   if (kind === 'timer' || kind === 'client') return kind
