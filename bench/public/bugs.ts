@@ -3,6 +3,8 @@ export interface PublicBug {
   readonly id: string
   /** Directory beside this file, with the program and the configuration. */
   readonly system: string
+  /** Its configuration, where the directory has several: `watch` is `watch.config.ts`. */
+  readonly config?: string
   /** The property of the configuration that it violates. */
   readonly property: string
   /** For the configuration. */
@@ -11,8 +13,8 @@ export interface PublicBug {
   readonly affected: string
   /** The newest release, where that is another one and must hold. */
   readonly newest?: string
-  /** How long it took those who published it, in seconds. */
-  readonly publishedSeconds: number
+  /** How long it took those who published it, in seconds, where they say so. */
+  readonly publishedSeconds?: number
   readonly report: string
 }
 
@@ -20,6 +22,12 @@ export interface PublicBug {
 export const installs: Readonly<Record<string, (release: string) => readonly (readonly string[])[]>> = {
   pysyncobj: release => [pip(`pysyncobj==${release}`)],
   raftos: release => [pip(`raftos==${release}`), pip('msgpack-python==0.4.8')],
+  // Not by `go install`, which refuses the replacements in its go.mod.
+  etcd: release => [
+    ['go', 'mod', 'init', 'fetched'],
+    ['go', 'get', `go.etcd.io/etcd/server/v3@v${release}`],
+    ['go', 'build', '-o', 'etcd', 'go.etcd.io/etcd/server/v3'],
+  ],
 }
 
 const pip = (release: string) => ['pip', 'install', '--quiet', '--no-deps', '--target', '.', release]
@@ -28,13 +36,57 @@ const syncObj = { system: 'pysyncobj', affected: '0.3.11', newest: '0.3.17' }
 const syncObjIssue = (issue: number) => `https://github.com/bakwc/PySyncObj/issues/${issue}`
 const raftOs = { system: 'raftos', affected: '0.2.6' }
 const raftOsIssue = (issue: number) => `https://github.com/zhebrak/raftos/issues/${issue}`
+const etcd = { system: 'etcd', affected: '3.5.4', newest: '3.5.33' }
+const etcdIssue = (issue: number) => `https://github.com/etcd-io/etcd/issues/${issue}`
+
+/**
+ * Of the record of correctness bugs that etcd keeps beside its robustness tests
+ * (https://github.com/etcd-io/etcd/blob/main/tests/robustness/README.md). It says nothing of how long they took.
+ */
+const etcdBugs: readonly PublicBug[] = [
+  {
+    id: 'etcd#14370',
+    ...etcd,
+    config: 'power',
+    property: 'nothingLost',
+    report: etcdIssue(14370),
+  },
+  {
+    id: 'etcd#14685',
+    ...etcd,
+    config: 'power',
+    property: 'appliedOnce',
+    environment: { DEFRAGMENT: '1' },
+    report: 'https://github.com/etcd-io/etcd/pull/14685',
+  },
+  { id: 'etcd#15220', ...etcd, config: 'watch', property: 'progressInOrder', report: etcdIssue(15220) },
+  { id: 'etcd#17780', ...etcd, config: 'compaction', property: 'revisionGrows', report: etcdIssue(17780) },
+  { id: 'etcd#18089', ...etcd, config: 'watch', property: 'nothingMissed', report: etcdIssue(18089) },
+  // Mended in no release.
+  {
+    id: 'etcd#18667',
+    ...{ system: 'etcd', affected: '3.5.4' },
+    config: 'txn',
+    property: 'sameRevision',
+    report: etcdIssue(18667),
+  },
+  {
+    id: 'etcd#19179',
+    ...etcd,
+    affected: '3.5.17',
+    config: 'compaction',
+    property: 'nothingMissed',
+    environment: { WATCH: '1' },
+    report: etcdIssue(19179),
+  },
+]
 
 /**
  * Table 2 of SandTable (Tang et al., EuroSys 2024, https://doi.org/10.1145/3627703.3650077), as far as the releases can be
  * installed: its bugs of the stage "Verification". There, a specification of each system was written by hand, and checked
  * with 20 hyperthreads.
  */
-export const bugs: readonly PublicBug[] = [
+const sandTableBugs: readonly PublicBug[] = [
   { id: 'PySyncObj#2', ...syncObj, property: 'commitIndexGrows', publishedSeconds: 6, report: syncObjIssue(166) },
   { id: 'PySyncObj#3', ...syncObj, property: 'nextAfterMatch', publishedSeconds: 7, report: syncObjIssue(167) },
   { id: 'PySyncObj#4', ...syncObj, property: 'matchIndexGrows', publishedSeconds: 35, report: syncObjIssue(167) },
@@ -56,3 +108,5 @@ export const bugs: readonly PublicBug[] = [
     report: 'https://github.com/zhebrak/raftos/pull/30',
   },
 ]
+
+export const bugs: readonly PublicBug[] = [...sandTableBugs, ...etcdBugs]

@@ -27,7 +27,7 @@ export const checkBug = async (
 ): Promise<Checked> => {
   const site = fetched(`${bug.system}-${release}`, installs[bug.system]!(release))
   const out = mkdtempSync(join(tmpdir(), 'lastnail-public-'))
-  const config = join(packageRoot, 'bench/public', bug.system, 'lastnail.config.ts')
+  const config = join(packageRoot, 'bench/public', bug.system, `${bug.config ?? 'lastnail'}.config.ts`)
   const settings = ['--property', bug.property, '--for', options.for, '--seed', options.seed, '--out', out]
   const command = [process.execPath, join(packageRoot, 'bin/lastnail.js'), 'check', config, ...settings]
   try {
@@ -71,7 +71,7 @@ export const rowOf = ({ id, publishedSeconds }: PublicBug, release: string, chec
   const cells = [
     id,
     release,
-    `${publishedSeconds} s`,
+    publishedSeconds === undefined ? '' : `${publishedSeconds} s`,
     found,
     `${cpuSeconds.toFixed(1)} s`,
     inExecution ?? '',

@@ -1,5 +1,7 @@
+import { isFault } from '../../checker/happening/kinds.ts'
 import { counted, shortened } from '../../checker/system/brief.ts'
 import { readLabel } from '../../checker/system/labels.ts'
+import type { ChoiceKind } from '../../checker/system/system.ts'
 import type { RecordedVerdict } from '../../checker/verdict/verdict.ts'
 import { type Call, describeCall } from './calls.ts'
 import { shortly } from './changes.ts'
@@ -8,7 +10,7 @@ import { happenedIn, stepSaid } from './happened.ts'
 import { type EqualSteps, runsOf } from './runs.ts'
 
 /** Lines of steps in an issue: more than these are not read. */
-const stepsMax = 5
+const stepsMax = 6
 const changesMax = 3
 const messageLinesMax = 3
 
@@ -65,7 +67,7 @@ const runSaid = ({ label, from, to }: EqualSteps, execution: ShownExecution): st
 
 const answerSaid = (call: Call): string => `in step ${call.to} ${shortened(describeCall(call), 120)}`
 
-/** Steps with a fault, a call or two inputs, those that overtook and were overtaken, and the last one. */
+/** The last step, those that overtook and were overtaken, then steps with a fault, and calls and overlaps, as far as there is room. */
 const decisiveRuns = ({ schedule, overtakings = [] }: RecordedVerdict): readonly EqualSteps[] => {
   const runs = runsOf(schedule)
   const placeOf = (step: number) => runs.findIndex(({ to }) => to >= step)
@@ -74,11 +76,14 @@ const decisiveRuns = ({ schedule, overtakings = [] }: RecordedVerdict): readonly
     placeOf(step),
     ...(delivered === null ? [] : [placeOf(delivered)]),
   ])
-  const happening = runs.flatMap(({ label }, place) => {
-    const { kind } = readLabel(label)
-    return kind !== undefined && !['deliver', 'timer'].includes(kind) ? [place] : []
-  })
-  const chosen = new Set([last, ...inOvertakings, ...happening].slice(0, stepsMax))
+  const placesOf = (isWanted: (kind: ChoiceKind) => boolean) =>
+    runs.flatMap(({ label }, place) => {
+      const { kind } = readLabel(label)
+      return kind !== undefined && isWanted(kind) ? [place] : []
+    })
+  const faults = placesOf(isFault)
+  const others = placesOf(kind => !isFault(kind) && kind !== 'deliver' && kind !== 'timer')
+  const chosen = new Set([last, ...inOvertakings, ...faults, ...others].slice(0, stepsMax))
   for (let place = last; place >= 0 && chosen.size < Math.min(stepsMax, runs.length); place--) chosen.add(place)
   return [...chosen].sort((one, other) => one - other).flatMap(place => runs[place] ?? [])
 }

@@ -60,6 +60,19 @@ test('the same step many times in a row is one line', () => {
   ])
 })
 
+test('a fault comes before calls that have no room', () => {
+  const calls = ['ann', 'bob', 'cid', 'dan', 'eve', 'fay', 'gus'].map(name => `client ${name}`)
+  const verdict = {
+    property: 'kept',
+    kind: 'safety',
+    message: 'kept does not hold after step 9 (restart n1)',
+    schedule: [...calls, 'crash n1', 'restart n1'],
+    overtakings: [],
+  } as unknown as RecordedVerdict
+  const lines = issueOf(execution(9, {}), verdict, again).filter(line => line.startsWith('- '))
+  expect(lines.map(line => line.slice(2, 8))).toEqual(['step 1', 'step 2', 'step 3', 'step 4', 'step 8', 'step 9'])
+})
+
 test('of many fields that the last step changed the first ones are said', () => {
   const state = (value: number) => ({ states: [{ node: 'n1', state: { a: value, b: value, c: value, d: value } }] })
   expect(lastSeen(execution(1, { 0: state(0), 1: state(1) }))).toBe(
