@@ -57,7 +57,7 @@ export const cont = (tid: number, signal = 0) => resume(request.cont, tid, signa
 /** Resumes until the next entry to or exit from a system call. */
 export const contToSyscall = (tid: number, signal = 0) => resume(request.syscall, tid, signal)
 /** Resumes for one instruction. */
-export const singleStep = (tid: number) => resume(request.singleStep, tid, 0)
+export const singleStep = (tid: number, signal = 0) => resume(request.singleStep, tid, signal)
 export const interrupt = (tid: number) => resume(request.interrupt, tid, 0)
 /** Leaves a group-stopped thread stopped, but lets SIGCONT wake it. */
 export const listen = (tid: number) => resume(request.listen, tid, 0)
@@ -271,6 +271,12 @@ export type ThreadChange =
   | { readonly tid: number; readonly kind: 'syscall' }
   | { readonly tid: number; readonly kind: 'event'; readonly event: number; readonly signal: number }
   | { readonly tid: number; readonly kind: 'signal'; readonly signal: number }
+
+/** SIGTRAP */
+const stepSignal = 5
+
+/** Whether a thread has executed the instruction for which it was resumed. */
+export const isStep = (change: ThreadChange): boolean => change.kind === 'signal' && change.signal === stepSignal
 
 const status = Buffer.alloc(4)
 

@@ -36,6 +36,8 @@ export const programs: readonly Program[] = [
   { file: 'orders.c', needs: 'gcc', race: 'two locks are taken in two orders' },
   { file: 'signal.c', needs: 'gcc', race: 'a condition is signalled before the wait' },
   { file: 'create.c', needs: 'gcc', race: 'a file is made if it is not there' },
+  { file: 'counter.c', needs: 'gcc', race: 'a variable is counted up' },
+  { file: 'withdraw.c', needs: 'gcc', race: 'a balance is looked at under one lock, and changed under the next' },
   { file: 'update.py', needs: 'python3', race: 'a variable is read and written' },
   { file: 'tasks.py', needs: 'python3', race: 'a task is taken if there is one' },
   { file: 'processes.py', needs: 'python3', race: 'two processes read and write a file' },
@@ -44,6 +46,7 @@ export const programs: readonly Program[] = [
   { file: 'Notify.java', needs: 'javac', race: 'a notification comes before the wait' },
   { file: 'Lazy.java', needs: 'javac', race: 'a log is opened if it is not open' },
   { file: 'dropped.rs', needs: 'rustc', race: 'a receiver is dropped before the last message' },
+  { file: 'once.rs', needs: 'rustc', race: 'a value is made if no flag says that it is' },
   { file: 'update.cjs', needs: 'node', race: 'a variable is read and written' },
   ...sctBench,
 ]

@@ -23,7 +23,8 @@ export const isStrike = (does: string): does is StrikeKind => Object.hasOwn(stri
 /** What an error says was expected, if no reader knows the words. */
 export const strikesExpected: Readonly<Record<StrikeKind, string>> = {
   disk: 'what happens to the disk, such as "fails at sync 1", "is full from write 2" or "loses write 1"',
-  preempt: 'when threads give way, such as "before call 6" or "before every 4th call, from 2"',
+  preempt:
+    'when threads give way, such as "before call 6", "before every 4th call, from 2" or "before instruction 600"',
   calls: 'what a call does, such as "short read 1", "interrupted wait 1" or "no descriptor 2"',
   split: 'where the next message is split: "at first", "at half" or "at last"',
 }

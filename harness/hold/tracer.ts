@@ -18,7 +18,7 @@ import { readsClock } from './calls/clock-calls.ts'
 import { hasDoneElse, isPoll } from './calls/polls.ts'
 import { receiveFromTimer } from './calls/posix-timer.ts'
 import { losesPower } from './calls/power-failure.ts'
-import { givesWay } from './calls/preemption.ts'
+import { givesWay, isNoticed } from './calls/preemption.ts'
 import { restart } from './calls/treatment.ts'
 import { foreignCall } from './filter.ts'
 import { enterCall, exitCall } from './filtered.ts'
@@ -30,6 +30,7 @@ import { readCounter } from './instructions/timestamp-counter.ts'
 import { disarmAll, disarmAtExec, leaveTimers } from './kernel-timers.ts'
 import { prepare } from './prepare.ts'
 import { Spinners } from './rest/spinners.ts'
+import { Stepper } from './rest/stepper.ts'
 import { StoppedThreads, turnOverSignal } from './rest/stopped-threads.ts'
 import { becomeInit, hasOthers } from './start/init.ts'
 import { type Launched, sendSignal } from './start/launch.ts'
@@ -56,6 +57,8 @@ export class Tracer {
   readonly stopped = new StoppedThreads(this)
   /** Makes threads that compute or yield for long give way. */
   readonly spinners = new Spinners(this.threads, this.stopped, (thread, change) => this.#treatHeld(thread, change))
+  /** Executes threads instruction by instruction where they may give way at one of them. */
+  readonly stepper = new Stepper(this.spinners, this.stopped, (thread, change) => this.#treatHeld(thread, change))
   /** First stops of children that came before their parent's report. */
   readonly #early = new Set<number>()
   readonly #registers = new Registers()
@@ -159,15 +162,16 @@ export class Tracer {
 
   #enterCall(thread: HeldThread): void {
     if (!this.#registers.load(thread.tid) || this.#keepsEnd(thread) || this.#keepsPowerless(thread)) return
-    if (givesWay(thread.process.node.waitingFaults, syscallName(this.#registers.get('origRax'))))
-      this.spinners.giveWay(thread)
+    const name = syscallName(this.#registers.get('origRax'))
+    if (givesWay(thread.process.node.waitingFaults, name)) this.spinners.giveWay(thread)
+    if (isNoticed(name)) this.stepper.begin(thread)
     const treatment = enterCall(thread, this.#registers, this.recorder !== undefined)
     this.#registers.storeChanges(thread.tid)
     this.spinners.afterCall(thread)
     thread.napping = treatment === 'nap'
     if (treatment === 'yield' && this.spinners.yield(thread, this.#registers)) return
     if (thread.napping) thread.resumption = { toSyscall: false, signal: 0 }
-    else this.stopped.resume(thread, { toSyscall: treatment === 'exit', signal: 0 })
+    else this.stopped.resume(thread, { toSyscall: treatment === 'exit' || thread.instructionsLeft > 0, signal: 0 })
   }
 
   /** True where the power of its node fails before the call: the whole node stops where it is. */
@@ -241,6 +245,7 @@ export class Tracer {
       this.#registers.store(thread.tid)
       return this.stopped.goOn(thread)
     }
+    if (signal === trapSignal && thread.instructionsLeft > 0) return this.stepper.goOn(thread)
     if (signal === badCallSignal && getSignalInfo(thread.tid).errno === foreignCall) return this.#refuseForeign(thread)
     if (signal === turnOverSignal && getSignalInfo(thread.tid).code === sentByKernel) {
       return this.spinners.endTurn(thread)
@@ -335,6 +340,7 @@ export class Tracer {
    */
   #awaitFirstStop(thread: HeldThread | undefined): void {
     if (thread === undefined) return
+    this.stepper.begin(thread)
     if (this.#early.delete(thread.tid)) return this.stopped.goOn(thread)
     try {
       this.#treatHeld(thread, wait(thread.tid))

@@ -125,7 +125,10 @@ export class Node {
 
   /** Lets a fault strike it in the middle of a step to come. It must be alive. */
   strikeLater<Kind extends StepFaultKind>(kind: Kind, fault: StepFaults[Kind]): void {
-    this.#life!.held.waitingFaults.set(kind, fault)
+    const { held } = this.#life!
+    held.waitingFaults.set(kind, fault)
+    // Threads that wait enter their calls again, so that their instructions after these are counted too.
+    if (held.waitingFaults.get('preempt')?.unit !== undefined) this.#runner.stopAndGoOn(held)
     this.#standing = undefined
   }
 

@@ -161,6 +161,7 @@ export class Runner {
       watchSocketWaits(node)
       watchSharedPorts(node)
     }
+    for (const node of nodes) if (this.tracer.stepper.end(node)) this.stopAndGoOn(node)
     this.tracer.spinners.restoreRanks()
     this.#turns.beCourteous()
     return limit.exceeded()
@@ -200,6 +201,13 @@ export class Runner {
   freeze(node: HeldNode): void {
     if (!node.frozen) this.tracer.stopped.freeze(node)
     this.#pollUntil(() => node.threads.every(thread => thread.resumption !== undefined), patienceMs)
+  }
+
+  /** Stops every thread of a node that is not frozen, so that it goes on in the usual way. Waits are entered again. */
+  stopAndGoOn(node: HeldNode): void {
+    if (node.frozen) return
+    this.freeze(node)
+    this.tracer.stopped.thaw(node)
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { Preemption } from '../../../checker/happening/preemptions.ts'
 import type { SyscallName } from '../../../linux/syscall-number.ts'
 import type { WaitingFaults } from '../held/step-faults.ts'
 import { systemCalls } from './system-calls.ts'
@@ -51,10 +52,18 @@ export const stoppedToPreempt: ReadonlySet<SyscallName> = new Set(
   ),
 )
 
+/** Counts a call, a lock or an instruction of a node. Returns whether its thread gives way before it. */
+export const isReached = (faults: WaitingFaults, { from, every }: Preemption): boolean => {
+  const after = faults.countCall('preempt') - from
+  return after === 0 || (after > 0 && every !== undefined && after % every === 0)
+}
+
 /** Counts a call of a node. Returns whether its thread gives way before it. */
 export const givesWay = (faults: WaitingFaults, name: SyscallName | undefined): boolean => {
   const preemption = faults.get('preempt')
-  if (preemption === undefined || name === undefined || !stoppedToPreempt.has(name)) return false
-  const after = faults.countCall('preempt') - preemption.from
-  return after === 0 || (after > 0 && preemption.every !== undefined && after % preemption.every === 0)
+  if (preemption === undefined || preemption.unit !== undefined) return false
+  return isNoticed(name) && isReached(faults, preemption)
 }
+
+/** Whether others may notice the call. */
+export const isNoticed = (name: SyscallName | undefined): boolean => name !== undefined && stoppedToPreempt.has(name)

@@ -34,6 +34,12 @@ const longestWait: Nanoseconds = second
 /** Share of the limit for which a node may compute after its clock was set ahead. A loop that waits ends at its next read. */
 const aheadShare = 1 / 4
 
+/**
+ * CPU time of one instruction that is executed alone, in milliseconds: twice what it costs. The limit is for what the
+ * program does, so this time is not counted.
+ */
+const msPerInstruction = 0.03
+
 /** Tells whether one of some nodes computes for longer than allowed, counted from construction. */
 export class CpuLimit {
   readonly #nodes: readonly HeldNode[]
@@ -66,7 +72,7 @@ export class CpuLimit {
     const now = performance.now()
     if (now - this.#looked < this.#msMax * (this.#usedBefore ? betweenLooks : firstLook)) return undefined
     this.#looked = now
-    const used = this.#nodes.map(node => node.cpuMs())
+    const used = this.#nodes.map(node => node.cpuMs() - node.instructions * msPerInstruction)
     const before = (this.#usedBefore ??= used)
     const isStuck = now - this.#begun > stuckFactor * this.#msMax
     const usedSince = used.map((ms, i) => ms - before[i]!)

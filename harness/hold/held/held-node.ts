@@ -107,6 +107,8 @@ export class HeldThread {
   looks = 0
   /** How often it has yielded by sched_yield. */
   yields = 0
+  /** How many of its next instructions it executes one by one, if it makes no call before. */
+  instructionsLeft = 0
 
   readonly #files = new Map<string, number>()
 
@@ -324,6 +326,10 @@ export class HeldNode {
   mayStrike: ReadonlySet<StepFaultKind> = new Set()
   /** Faults that wait for the next call at which they can strike. */
   readonly waitingFaults = new WaitingFaults()
+  /** Whether threads go on instruction by instruction. */
+  isStepped = false
+  /** How many instructions they have executed so in this step. */
+  instructions = 0
   /** What is left of the disk after a power failure within a step; undefined before. The node is frozen then. */
   lostPower: Remainder | undefined
   /** Directories of this machine that contain the node's written files. */

@@ -1,4 +1,4 @@
-import { Registers, singleStep, type ThreadChange, wait } from '../../../linux/ptrace.ts'
+import { isStep, Registers, singleStep, type ThreadChange, wait } from '../../../linux/ptrace.ts'
 import { syscallNumber } from '../../../linux/syscall-number.ts'
 import { isInPage } from '../clock/clock-page.ts'
 import type { HeldThread } from '../held/held-node.ts'
@@ -9,7 +9,6 @@ import { instructionMax, mayWrite } from '../instructions/instruction.ts'
  * dozens. A larger limit would make each check slower.
  */
 const instructionsMax = 160
-const trapSignal = 5
 
 /** Instructions that leave the program: system calls, reads of the processor's counter (which fault), and traps. */
 const leaving = [
@@ -78,8 +77,6 @@ export const spinsAfterCall = (thread: HeldThread): boolean | ThreadChange => {
   const change = wait(thread.tid)
   return isStep(change) ? spins(thread) : change
 }
-
-const isStep = (change: ThreadChange): boolean => change.kind === 'signal' && change.signal === trapSignal
 
 const leaves = (code: Buffer): boolean => leaving.some(one => code.subarray(0, one.length).equals(one))
 

@@ -1,4 +1,4 @@
-import { cont, contToSyscall, interrupt, listen, stopSignalOf } from '../../../linux/ptrace.ts'
+import { cont, contToSyscall, interrupt, listen, singleStep, stopSignalOf } from '../../../linux/ptrace.ts'
 import type { CallRecorder } from '../held/call-recorder.ts'
 import type { HeldNode, HeldThread, Resumption } from '../held/held-node.ts'
 import { ahead } from '../turns/turns.ts'
@@ -119,8 +119,9 @@ export class StoppedThreads {
     return napping.length > 0
   }
 
-  #release({ tid, isWatched }: HeldThread, { toSyscall, signal, listens }: Resumption): void {
+  #release({ tid, isWatched, instructionsLeft }: HeldThread, { toSyscall, signal, listens }: Resumption): void {
     if (listens) listen(tid)
+    else if (instructionsLeft > 0 && !toSyscall) singleStep(tid, signal)
     else if (toSyscall || isWatched || this.#recording.recorder) contToSyscall(tid, signal)
     else cont(tid, signal)
   }
