@@ -28,7 +28,7 @@ export const happenedIn = (told: FoundVerdict): string | undefined => {
   if (causes.length === 0)
     return (
       told.overtakings &&
-      'no message overtakes another and nothing fails: the steps lead there in the order in which each became possible'
+      'no message overtakes another, and the check makes nothing fail: the steps are in the order in which each became possible'
     )
   const inOrder = causes.slice(0, causesMax).sort((one, other) => one.step - other.step)
   const more = causes.length - inOrder.length

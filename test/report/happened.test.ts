@@ -61,7 +61,7 @@ test('a timer that fires too early', () => {
 
 test('nothing overtakes, and nothing is known', () => {
   expect(happenedIn({ ...store, overtakings: [] })).toBe(
-    'no message overtakes another and nothing fails: the steps lead there in the order in which each became possible',
+    'no message overtakes another, and the check makes nothing fail: the steps are in the order in which each became possible',
   )
   expect(happenedIn(store)).toBeUndefined()
 })
