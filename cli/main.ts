@@ -39,6 +39,7 @@ import { addControlCommands } from './emulate/verbs.ts'
 import { askForPrograms, programOptions } from './init/ask-programs.ts'
 import type { AskedProgram } from './init/first-config.ts'
 import { initFromCompose, initFromPrograms } from './init/init.ts'
+import { addPlotCommand } from './plot/plot.ts'
 import { keepSchedule } from './schedules/keep.ts'
 import { addScheduleCommands, describeKept } from './schedules/schedules.ts'
 import { abilities } from './session/machine.ts'
@@ -144,6 +145,18 @@ const emulateAndTell = async (file: string, options: RunOptions, json: boolean |
   const { summary, unwritten } = await emulate(await loadConfig(file), options)
   print(json ? JSON.stringify(summary) : describeRun(summary))
   return unlessUnwritten(exitCode[summary.verdict], unwritten)
+}
+
+/** Runs a system with several seeds, and prints what they came to. Returns the exit code. */
+const emulateSeedsAndTell = async (
+  count: number,
+  { seed, out }: Pick<RunOptions, 'seed' | 'out'>,
+  json: boolean | undefined,
+): Promise<number> => {
+  const { describeSeeds, emulateSeeds, exitCodeOfSeeds } = await import('./emulate/seeds.ts')
+  const seeds = await emulateSeeds(process.argv.slice(2), { first: seed, count, out })
+  print(json ? JSON.stringify(seeds) : describeSeeds(seeds))
+  return exitCodeOfSeeds(seeds)
 }
 
 /** What is said for this process holds for its workers too. */
@@ -300,6 +313,7 @@ export const program = (done: (code: number) => void) => {
       .option('--predict', 'predicts what may come from states of the run')
       .option('--every <duration>', 'how often it is predicted (10s)', duration)
       .option('--inputs <n>', 'how many inputs a prediction gives to nodes (500)', wholeNumberAboveZero)
+      .option('--seeds <n>', 'so many runs, each with a seed of its own, in one plot', wholeNumberAboveZero)
       .option('--guard <traces...>', 'keeps the known bugs of these traces from happening')
       .option(
         '--steer [how]',
@@ -310,8 +324,22 @@ export const program = (done: (code: number) => void) => {
   ).action(
     async (
       file: string | undefined,
-      { for: forMs, look: lookMs, keep: keepMs, json, checkEvery, checkFor, steer, predict, every, inputs, ...options },
+      {
+        for: forMs,
+        look: lookMs,
+        keep: keepMs,
+        json,
+        checkEvery,
+        checkFor,
+        steer,
+        predict,
+        every,
+        inputs,
+        seeds,
+        ...options
+      },
     ) => {
+      if (seeds !== undefined) return done(await emulateSeedsAndTell(seeds, options, json))
       const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, predict, everyMs: every, inputsMax: inputs }
       const run = { forMs, lookMs, keepMs, ...searches, steer: steer === true ? 'both' : steer, ...options }
       done(await emulateAndTell(file ?? findConfig(), run, json))
@@ -344,6 +372,7 @@ export const program = (done: (code: number) => void) => {
 
   addControlCommands(root, done)
   addTopologyCommands(root)
+  addPlotCommand(root)
 
   root
     .command('report')

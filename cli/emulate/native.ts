@@ -78,7 +78,11 @@ export const emulateNatively = (
       }
       const native = observer.trace
       writing.try(() => native.end(summary))
-      const { problem, ...drawn } = files.end(emulation, { seconds, withSeries: options.series })
+      const { problem, ...drawn } = files.end(emulation, {
+        seconds,
+        seed: options.seed,
+        withSeries: options.series,
+      })
       return {
         summary: { ...summary, notes: [...summary.notes, ...unpublished(system, 'native')], trace, ...drawn },
         unwritten: [writing.problem ?? [], problem ?? []].flat(),

@@ -9,6 +9,13 @@ import { MeasuredLines, seriesOf, writeSeries } from './series.ts'
 /** Path of the trace in the directory of a run. */
 export const traceIn = (directory: string): string => join(directory, 'run.trace')
 
+interface RunEnd {
+  /** Duration by the clock of the run. */
+  readonly seconds: number
+  readonly seed: number
+  readonly withSeries: boolean | undefined
+}
+
 /** The files of a run beside its trace: what nodes print, while it goes on; at its end the plot, and the series. */
 export class RunFiles {
   readonly #directory: string
@@ -38,12 +45,10 @@ export class RunFiles {
 
   /**
    * Writes the plot, and the series if they are asked for. Returns the paths, null for what was not written.
-   *
-   * @param seconds how long the run took
    */
   end(
     run: Run,
-    { seconds, withSeries = false }: { readonly seconds: number; readonly withSeries: boolean | undefined },
+    { seconds, seed, withSeries = false }: RunEnd,
   ): { readonly plot: string | null; readonly series: string | null; readonly problem: string | undefined } {
     const plot = join(this.#directory, 'run.svg')
     const writing = new Writing()
@@ -51,7 +56,11 @@ export class RunFiles {
     writing.try(() => writeWhole('the plot', plot, drawn))
     const isDrawn = writing.problem === undefined
     const series = withSeries
-      ? writeSeries(this.#directory, { ...seriesOf(run), ...this.#lines.series }, writing)
+      ? writeSeries(
+          this.#directory,
+          { ...seriesOf(run), ...this.#lines.series, run: [{ s: seconds, system: this.#name, seed }] },
+          writing,
+        )
       : null
     return { plot: isDrawn ? plot : null, series, problem: writing.problem }
   }

@@ -99,7 +99,11 @@ export const emulateInTime = (
         ...measured.notes,
         ...foresight.notes,
       ]
-      const { problem, ...files } = record.files.end(run, { seconds: virtualSeconds, withSeries: options.series })
+      const { problem, ...files } = record.files.end(run, {
+        seconds: virtualSeconds,
+        seed: options.seed,
+        withSeries: options.series,
+      })
       cluster.close()
       const { labels, violation, timesMs } = run
       const again = () => (cluster = open({ ...timing, timesMs, inputs: record.inputs }))

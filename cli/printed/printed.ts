@@ -7,6 +7,7 @@ import type { Ability } from '../session/machine.ts'
 import { outcome } from './check.ts'
 import { amount, count, path } from './common.ts'
 import { emulated, running } from './emulate.ts'
+import { plotted, seeds } from './plot.ts'
 import { bisected, campaigned, confirmation, regressed } from './schedules.ts'
 import { repeated, replayed, tried, verified } from './traces.ts'
 
@@ -106,6 +107,8 @@ export const printed = {
   confirm: confirmation,
   campaign: campaigned,
   emulate: emulated,
+  'emulate --seeds': seeds,
+  plot: plotted,
   verify: verified,
   ...(Object.fromEntries(verbs.map(verb => [`control ${verb}`, running])) as Record<Verb, typeof running>),
   'control exec': executed,

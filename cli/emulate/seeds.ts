@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { dirname, join } from 'node:path'
+import PQueue from 'p-queue'
+import { packageRoot } from '../command/package.ts'
+import { describePlotted, type Plotted, plotRuns } from '../plot/plot.ts'
+import { whileUninterrupted } from '../session/interrupt.ts'
+
+/** Runs that differ in their seed alone. */
+export interface Seeds {
+  /** In the order of their seeds. */
+  readonly runs: readonly SeedRun[]
+  /** All in one plot; null if none came to an end. */
+  readonly plotted: Plotted | null
+}
+
+export interface SeedRun {
+  readonly seed: number
+  /** `error` if it could not be run. */
+  readonly verdict: string
+  readonly message: string
+  readonly exitCode: number
+  /** Path of its trace; null if it has none. */
+  readonly trace: string | null
+}
+
+/** This command. Each run is another process of it. */
+const command = join(packageRoot, 'bin/lastnail.js')
+
+/**
+ * Emulates a system with several seeds, each in a process of its own and as many at once as there are CPUs, and draws
+ * them in one plot.
+ *
+ * @param args of this command, as they were given
+ *
+ * @param seeds the first one, and how many
+ */
+export const emulateSeeds = async (
+  args: readonly string[],
+  { first, count, out }: { readonly first: number; readonly count: number; readonly out: string },
+): Promise<Seeds> => {
+  const others = withoutOptions(args)
+  const queue = new PQueue({ concurrency: availableParallelism() })
+  const seeds = Array.from({ length: count }, (_, index) => first + index)
+  const runs = await whileUninterrupted(async signal => {
+    const started = seeds.map(seed =>
+      queue.add(async () => {
+        const run = signal.aborted ? notBegun(seed) : await emulateSeed(others, seed, signal)
+        process.stderr.write(`lastnail: seed ${seed}: ${run.verdict}: ${run.message}\n`)
+        return run
+      }),
+    )
+    return Promise.all(started)
+  })
+  const places = runs.flatMap(({ trace }) => (trace === null ? [] : [dirname(trace)]))
+  return { runs, plotted: places.length === 0 ? null : plotRuns(places, { bySeed: true, out: join(out, 'seeds.svg') }) }
+}
+
+/** Without what each run has a value of its own for. */
+const withoutOptions = (args: readonly string[]): string[] =>
+  args.filter(
+    (word, index) => !/^--(seeds?(=.*)?|series|json)$/.test(word) && !/^--seeds?$/.test(args[index - 1] ?? ''),
+  )
+
+const notBegun = (seed: number): SeedRun => ({
+  ...{ seed, verdict: 'undetermined', message: 'not begun, since it was interrupted', exitCode: 2, trace: null },
+})
+
+const emulateSeed = async (args: readonly string[], seed: number, signal: AbortSignal): Promise<SeedRun> => {
+  const all = [...process.execArgv, command, ...args, '--seed', String(seed), '--series', '--json']
+  const child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const end = () => void child.kill('SIGTERM')
+  signal.addEventListener('abort', end)
+  const said = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].setEncoding('utf8').on('data', text => {
+      said[stream] += text
+    })
+  const [code] = (await once(child, 'close')) as [number | null]
+  signal.removeEventListener('abort', end)
+  const exitCode = code ?? 70
+  const printed = said.stdout.trim().split('\n').at(-1)!
+  const { verdict = 'error', message, trace = null, error } = printed.startsWith('{') ? JSON.parse(printed) : {}
+  const why = message ?? error?.message ?? said.stderr.trim().split('\n').at(-1) ?? ''
+  return { seed, verdict, message: why, exitCode, trace }
+}
+
+export const describeSeeds = ({ runs, plotted }: Seeds): string[] => [
+  ...[...new Set(runs.map(({ verdict }) => verdict))].map(verdict => {
+    const those = runs.filter(run => run.verdict === verdict)
+    return `${verdict}: ${those.length} of ${runs.length} (seed ${those.map(({ seed }) => seed).join(', ')})`
+  }),
+  ...(plotted ? describePlotted(plotted) : []),
+]
+
+/** A violation counts more than a run that came to nothing. */
+export const exitCodeOfSeeds = ({ runs }: Seeds): number => {
+  const codes = runs.map(({ exitCode }) => exitCode)
+  return codes.includes(1) ? 1 : Math.max(...codes)
+}
