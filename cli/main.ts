@@ -34,12 +34,12 @@ import {
 } from './command/values.ts'
 import { findConfig } from './config/find-config.ts'
 import { type LoadedConfig, loadConfig, notesOf } from './config/load-config.ts'
+import { addPlotCommand } from './emulate/plots/plot.ts'
 import type { RunOptions } from './emulate/settings.ts'
 import { addControlCommands } from './emulate/verbs.ts'
 import { askForPrograms, programOptions } from './init/ask-programs.ts'
 import type { AskedProgram } from './init/first-config.ts'
 import { initFromCompose, initFromPrograms } from './init/init.ts'
-import { addPlotCommand } from './plot/plot.ts'
 import { keepSchedule } from './schedules/keep.ts'
 import { addScheduleCommands, describeKept } from './schedules/schedules.ts'
 import { abilities } from './session/machine.ts'
@@ -153,7 +153,7 @@ const emulateSeedsAndTell = async (
   { seed, out }: Pick<RunOptions, 'seed' | 'out'>,
   json: boolean | undefined,
 ): Promise<number> => {
-  const { describeSeeds, emulateSeeds, exitCodeOfSeeds } = await import('./emulate/seeds.ts')
+  const { describeSeeds, emulateSeeds, exitCodeOfSeeds } = await import('./emulate/plots/seeds.ts')
   const seeds = await emulateSeeds(process.argv.slice(2), { first: seed, count, out })
   print(json ? JSON.stringify(seeds) : describeSeeds(seeds))
   return exitCodeOfSeeds(seeds)
@@ -313,6 +313,7 @@ export const program = (done: (code: number) => void) => {
       .option('--predict', 'predicts what may come from states of the run')
       .option('--every <duration>', 'how often it is predicted (10s)', duration)
       .option('--inputs <n>', 'how many inputs a prediction gives to nodes (500)', wholeNumberAboveZero)
+      .option('--serve', 'serves a page of the running system')
       .option('--seeds <n>', 'so many runs, each with a seed of its own, in one plot', wholeNumberAboveZero)
       .option('--guard <traces...>', 'keeps the known bugs of these traces from happening')
       .option(

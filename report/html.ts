@@ -21,18 +21,18 @@ export const servedPageOf = (
   live: Trace | undefined,
   served: Served,
 ): { readonly page: string; readonly policy: string } => {
-  const { script, style } = parts()
+  const { script, style } = pageParts('page')
   return { page: page({ trace, live }, served), policy: policyOf(script, style, true) }
 }
 
-/** The page's script and style. */
-const parts = () => ({
-  script: readFileSync(new URL('page.js', built), 'utf8'),
-  style: readFileSync(new URL('page.css', built), 'utf8'),
+/** The script and style of a page: the report, or a running system. */
+export const pageParts = (name: 'page' | 'run') => ({
+  script: readFileSync(new URL(`${name}.js`, built), 'utf8'),
+  style: readFileSync(new URL(`${name}.css`, built), 'utf8'),
 })
 
 /** Nothing is loaded, and no other script and style count than these. A served page asks its own server. */
-const policyOf = (script: string, style: string, isServed: boolean): string =>
+export const policyOf = (script: string, style: string, isServed: boolean): string =>
   [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
@@ -46,7 +46,7 @@ const policyOf = (script: string, style: string, isServed: boolean): string =>
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 const page = ({ trace, live, path }: Shown, served: Served | undefined): string => {
-  const { script, style } = parts()
+  const { script, style } = pageParts('page')
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -83,4 +83,4 @@ const titleOf = ({ header, end }: Trace) => {
   return `${header.system}: ${what} ${verdict?.verdict ?? ''}`.trim()
 }
 
-const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
+export const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)

@@ -15,7 +15,7 @@ const files: Readonly<Record<string, string>> = {
   'checker/verdict': 'oldest-first overtakings send-later shrink',
   'cli/check': 'step-pattern',
   'cli/emulate': 'cpu-pressure pipe-settings settings',
-  'cli/plot': 'plot',
+  'cli/emulate/plots': 'plot',
   'cli/traces': 'older-names',
   'cli/workers': 'in-common',
   docker: 'compose',

@@ -2,9 +2,10 @@ import { realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Run, RunningNode } from '../../harness/emulation/run.ts'
 import { createRunDirectory, removeRunDirectory } from '../../harness/files/run-directory.ts'
-import { checkAsked, serve } from '../command/server.ts'
+import { type Content, checkAsked, serve } from '../command/server.ts'
 import { actionSchema, execSchema } from './asked.ts'
 import { metricsOf } from './metrics.ts'
+import { seenOf } from './plots/run-page.ts'
 
 /** The state of a running system. */
 export interface RunState {
@@ -27,6 +28,9 @@ export interface Control {
   readonly token: string
 }
 
+/** Makes a page for whoever has the token. */
+type Page = (token: string) => Content
+
 /** The file that a running system leaves in its run directory for others to find it. */
 export interface ControlFile extends Control {
   readonly system: string
@@ -39,13 +43,14 @@ export const controlFile = 'control.json'
 /**
  * Opens the control interface of a running system, and says where: HTTP on loopback, for whoever has the token.
  *
- * @param place the run directory
- *
- * @param port 0 for any free port
+ * @param asked `place`: the run directory; `port`: 0 for any free port; `page`: shown to whoever opens the address
  *
  * @throws UsageError if the port is taken
  */
-export const openControl = async (run: Run, system: string, place: string, port: number) => {
+export const openControl = async (
+  run: Run,
+  { system, place, port, page }: { system: string; place: string; port: number; page?: Page | undefined },
+) => {
   const where = realpathSync(place)
   const running = (): RunState => ({
     system,
@@ -59,6 +64,10 @@ export const openControl = async (run: Run, system: string, place: string, port:
   const server = await serve(
     {
       reads: {
+        ...(page && {
+          '': page,
+          seen: () => ({ type: 'application/json', body: JSON.stringify(seenOf(run)) }),
+        }),
         list: () => ({ type: 'application/json', body: JSON.stringify(running()) }),
         metrics: () => ({ type: 'text/plain; version=0.0.4', body: metricsOf(run) }),
       },
@@ -76,8 +85,9 @@ export const openControl = async (run: Run, system: string, place: string, port:
     port,
   )
   const directory = createRunDirectory()
-  const { origin, token } = server
+  const { origin, token, url } = server
   process.stderr.write(`lastnail: control at ${origin} with token ${token}\n`)
+  if (page) process.stderr.write(`lastnail: page at ${url}\n`)
   writeFileSync(
     join(directory, controlFile),
     JSON.stringify({ origin, token, system, directory: where } satisfies ControlFile),

@@ -13,6 +13,7 @@ import { openControl } from './control.ts'
 import { watchCpus } from './cpu-pressure.ts'
 import { NativeTrace } from './native-trace.ts'
 import { requireLinks } from './planned-links.ts'
+import { runPage } from './plots/run-page.ts'
 import { showRunProgress } from './progress.ts'
 import { unpublished } from './publish.ts'
 import { RunFiles, traceIn } from './run-files.ts'
@@ -60,7 +61,16 @@ export const emulateNatively = (
       })
       const files = (observer.files = new RunFiles(place, system))
       observer.trace = new NativeTrace(trace, header, system.properties, options.keepMs)
-      control = await openControl(emulation, system.name, place, options.port ?? 0)
+      control = await openControl(emulation, {
+        ...{ system: system.name, place, port: options.port ?? 0 },
+        page: options.serve
+          ? runPage(
+              system.name,
+              system.nodes.map(({ name }) => name),
+              settings,
+            )
+          : undefined,
+      })
       const busy = watchCpus()
       await emulation.run(AbortSignal.any([signal, full.signal]))
       const seconds = emulation.elapsedMs / 1000

@@ -3,7 +3,7 @@ import { Writing, writeWhole } from '../../checker/system/written.ts'
 import type { ResolvedSystem } from '../../harness/config/config.ts'
 import type { Run } from '../../harness/emulation/run.ts'
 import { OutputFiles } from './output-files.ts'
-import { drawRun } from './plot.ts'
+import { drawRun } from './plots/drawn-run.ts'
 import { MeasuredLines, seriesOf, writeSeries } from './series.ts'
 
 /** Path of the trace in the directory of a run. */

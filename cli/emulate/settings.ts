@@ -48,6 +48,8 @@ export interface RunOptions extends EmulateOptions {
   readonly keepMs?: number | undefined
   /** Whether what was measured over time is written as CSV and JSON too. */
   readonly series?: boolean | undefined
+  /** Whether a page of the running system is served. */
+  readonly serve?: boolean | undefined
   /** Directory for the trace. */
   readonly out: string
   /** Port of the control interface; any free port by default. */

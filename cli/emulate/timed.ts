@@ -18,6 +18,7 @@ import { type Conclusion, confirmed } from './confirmed.ts'
 import { openControl } from './control.ts'
 import { watchCpus } from './cpu-pressure.ts'
 import { Foresight, planForesight } from './foresight.ts'
+import { runPage } from './plots/run-page.ts'
 import { showRunProgress } from './progress.ts'
 import { PublishedPorts, unpublished } from './publish.ts'
 import { RunRecord } from './run-record.ts'
@@ -78,7 +79,16 @@ export const emulateInTime = (
         outside: ports,
         immediate,
       })
-      control = await openControl(run, system.name, place, options.port ?? 0)
+      control = await openControl(run, {
+        ...{ system: system.name, place, port: options.port ?? 0 },
+        page: options.serve
+          ? runPage(
+              system.name,
+              system.nodes.map(({ name }) => name),
+              settings,
+            )
+          : undefined,
+      })
       ports?.say()
       const busy = pace === 'real' ? watchCpus() : () => []
       await run.run(AbortSignal.any([signal, record.full]))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Seeds } from '../emulate/seeds.ts'
-import type { Plotted } from '../plot/plot.ts'
+import type { Plotted } from '../emulate/plots/plot.ts'
+import type { Seeds } from '../emulate/plots/seeds.ts'
 import { amount, count, path } from './common.ts'
 
 export const plotted: z.ZodType<Plotted> = z.strictObject({
@@ -25,6 +25,7 @@ export const seeds: z.ZodType<Seeds> = z.strictObject({
       message: z.string(),
       exitCode: count,
       trace: path,
+      series: path,
     }),
   ),
   plotted: plotted.nullable().describe('all runs in one plot; null if none came to an end'),

@@ -11,7 +11,7 @@ export default defineSystem({
       name,
       {
         command: [
-          ...['node', 'node.js', `{{${name}.address}}:4000`, name, names.join(',')],
+          ...['node', 'node.mjs', `{{${name}.address}}:4000`, name, names.join(',')],
           ...(name === 'n1' ? [] : ['{{n1.address}}:4000']),
         ],
       },
@@ -28,7 +28,7 @@ export default defineSystem({
       manners: ['power'],
       except: ['n1'],
     },
-    initial: 10,
+    initial: 12,
     for: '30s',
     joined: node => node.state !== undefined,
     measure: { lookup: /lookup (?<ms>\d+) ms failed (?<failed>[01])/ },

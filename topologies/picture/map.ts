@@ -3,13 +3,34 @@ import { type LinkClass, linkClasses, type NodeRole, roles, type Topology } from
 import { element } from '../xml.ts'
 import { panelSide, panelText, pointOf } from './panel.ts'
 
+/** Lines of one colour, as the path of an SVG. */
+interface MapLines {
+  readonly d: string
+  readonly colour: string
+  readonly width: number
+  readonly opacity: number
+}
+
 /**
  * Nodes at their places, with links coloured by class. If no node has a place, they are on a circle; if only some have
  * none, those are left out.
  */
-export const drawMap = (topology: Topology): string[] => {
+export const drawMap = (topology: Topology): string[] => [
+  ...mapOf(topology).lines.map(({ d, colour, width, opacity }) =>
+    element('path', {
+      ...{ d, stroke: colour, 'stroke-width': width, 'stroke-opacity': opacity },
+      ...{ fill: 'none', 'stroke-linecap': 'round' },
+    }),
+  ),
+  ...legend(topology),
+]
+
+/** The same as lines, and the place of each node on the square of a panel. */
+export const mapOf = (
+  topology: Topology,
+): { readonly lines: MapLines[]; readonly points: ReadonlyMap<string, readonly [number, number]> } => {
   const points = pointsOf(topology)
-  const lines = (linkClass: LinkClass) =>
+  const linksOf = (linkClass: LinkClass) =>
     topology.links.flatMap(link => {
       const [from, to] = [points.get(link.from), points.get(link.to)]
       return link.class === linkClass && from && to ? [`M${from}L${to}`] : []
@@ -19,20 +40,17 @@ export const drawMap = (topology: Topology): string[] => {
       const point = points.get(node.id)
       return node.role === role && point ? [`M${point}h0`] : []
     })
-  const path = (shapes: readonly string[], stroke: string, width: number, opacity: number) =>
-    shapes.length === 0
-      ? ''
-      : element('path', {
-          ...{ d: shapes.join(''), stroke, 'stroke-width': width, 'stroke-opacity': opacity },
-          ...{ fill: 'none', 'stroke-linecap': 'round' },
-        })
+  const path = (shapes: readonly string[], colour: string, width: number, opacity: number) => ({
+    d: shapes.join(''),
+    ...{ colour, width, opacity },
+  })
   const isCrowded = topology.nodes.length > 500
   const thickness = isCrowded ? 1 : 2
-  return [
-    ...linkClasses.map(each => path(lines(each), linkColours[each], thickness / 2, isCrowded ? 0.15 : 0.7)),
+  const lines = [
+    ...linkClasses.map(each => path(linksOf(each), linkColours[each], thickness / 2, isCrowded ? 0.15 : 0.7)),
     ...roles.map(each => path(dots(each), roleColours[each], dotSizes[each] * thickness, 1)),
-    ...legend(topology),
-  ].filter(shape => shape !== '')
+  ]
+  return { lines: lines.filter(({ d }) => d !== ''), points }
 }
 
 const linkColours: Readonly<Record<LinkClass, string>> = {

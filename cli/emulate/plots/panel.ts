@@ -1,4 +1,4 @@
-import { element, escapeXml } from '../../topologies/xml.ts'
+import { element, escapeXml } from '../../../topologies/xml.ts'
 
 export const width = 720
 export const height = 160
@@ -8,11 +8,11 @@ const top = 34
 const plotWidth = width - left - 16
 const plotHeight = height - top - bottom
 
-export type Point = readonly [x: number, y: number]
+export type PlotPoint = readonly [x: number, y: number]
 
 /** A line of steps. */
-export interface Line {
-  readonly points: readonly Point[]
+export interface PlotLine {
+  readonly points: readonly PlotPoint[]
   /** From the least to the largest value at each place, behind the line. */
   readonly band?: readonly (readonly [x: number, least: number, most: number])[]
 }
@@ -23,14 +23,14 @@ export const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '
 export const colourOf = (index: number): string => colours[index % colours.length]!
 
 /** A step plot of lines over one another, each of its colour. Sizes are in units of the picture. */
-export const panel = (title: string, lines: readonly Line[], xMost: number, unit: string): string[] => {
+export const panel = (title: string, lines: readonly PlotLine[], xMost: number, unit: string): string[] => {
   const highest = lines.flatMap(({ points, band = [] }) => [...points.map(([, y]) => y), ...band.map(([, , y]) => y)])
   const yMost = highest.reduce((most, y) => Math.max(most, y), 1)
   const at = (x: number, y: number) => place(x / (xMost || 1), y / yMost)
   const [x0, y0] = at(0, 0)
   return [
-    ...frame(title, shortly(yMost)),
-    label(left + plotWidth, top + plotHeight + 16, 'end', `${shortly(xMost)} ${unit}`),
+    ...frame(title, inShort(yMost)),
+    label(left + plotWidth, top + plotHeight + 16, 'end', `${inShort(xMost)} ${unit}`),
     ...lines.flatMap(({ points, band = [] }, index) => [
       ...(band.length === 0
         ? []
@@ -60,7 +60,7 @@ export interface Spread {
 export const spreads = (title: string, values: readonly Spread[]): string[] => {
   const most = values.reduce((most, { mean, deviation }) => Math.max(most, mean + deviation), 0) || 1
   return [
-    ...frame(title, shortly(most)),
+    ...frame(title, inShort(most)),
     ...values.flatMap(({ name, mean, deviation }, index) => {
       const at = (y: number) => place((index + 0.5) / values.length, Math.max(0, y) / most)
       const [x, y] = at(mean)
@@ -92,7 +92,7 @@ export const picture = (name: string, panels: readonly (readonly string[])[]): s
 }
 
 /** The points of a cumulative distribution: to each value, which per cent of all is no larger. */
-export const cumulative = (values: readonly number[]): Point[] =>
+export const cumulative = (values: readonly number[]): PlotPoint[] =>
   values
     .toSorted((one, other) => one - other)
     .map((each, index) => [each, (100 * (index + 1)) / values.length] as const)
@@ -100,7 +100,7 @@ export const cumulative = (values: readonly number[]): Point[] =>
 export const label = (x: number, y: number, anchor: string, content: string, fill = '#222'): string =>
   element('text', { x, y, 'text-anchor': anchor, fill }, escapeXml(content))
 
-export const shortly = (value: number): string => String(Number(value.toPrecision(3)))
+export const inShort = (value: number): string => String(Number(value.toPrecision(3)))
 
 /** Of shares of the width and of the height. */
 const place = (x: number, y: number): readonly [string, string] => [
@@ -121,13 +121,13 @@ const frame = (title: string, most: string): string[] => {
 
 type At = (x: number, y: number) => readonly [string, string]
 
-const stepsOf = (points: readonly Point[], at: At): string =>
+const stepsOf = (points: readonly PlotPoint[], at: At): string =>
   points
     .map(([x, y]) => at(x, y))
     .map(([x, y]) => `H${x}V${y}`)
     .join('')
 
-const area = (band: NonNullable<Line['band']>, at: At): string => {
+const area = (band: NonNullable<PlotLine['band']>, at: At): string => {
   const upper = band.map(([x, , most]) => at(x, most).join(' '))
   const lower = band.toReversed().map(([x, least]) => at(x, least).join(' '))
   return `M${[...upper, ...lower].join('L')}Z`

@@ -1,5 +1,5 @@
-import type { Run } from '../../harness/emulation/run.ts'
-import { cumulative, panel, picture } from '../plot/panel.ts'
+import type { Run } from '../../../harness/emulation/run.ts'
+import { cumulative, panel, picture } from './panel.ts'
 
 /**
  * Plots of an emulated run, what was seen over time and the distributions of its times, as one SVG file that needs

@@ -2,9 +2,9 @@
 // requests at once, of contacts in buckets by their distance. It stores a value under its own name at the nodes closest to
 // that, and looks up the names of others.
 //
-// node.js ADDRESS:PORT NAME NAMES [ADDRESS:PORT of a node to join by]
-const { createHash } = require('node:crypto')
-const { createSocket } = require('node:dgram')
+// node.mjs ADDRESS:PORT NAME NAMES [ADDRESS:PORT of a node to join by]
+import { createHash } from 'node:crypto'
+import { createSocket } from 'node:dgram'
 
 const [own, name, others, first] = process.argv.slice(2)
 const names = others.split(',')

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { UsageError } from '../../checker/system/errors.ts'
+import { UsageError } from '../../../checker/system/errors.ts'
 
 const rows = z.array(z.looseObject({ s: z.number() }))
 const end = z.looseObject({ s: z.number(), system: z.string(), seed: z.number() })

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import { writeText } from '../../topologies/formats/file.ts'
-import { print } from '../command/print.ts'
+import { writeText } from '../../../topologies/formats/file.ts'
+import { print } from '../../command/print.ts'
 import { type Figure, figuresOf, groupsOf } from './compare.ts'
 import { drawGroups } from './draw.ts'
-import { shortly } from './panel.ts'
+import { inShort } from './panel.ts'
 import { readSeries, seriesFile } from './runs.ts'
 
 /** What `plot` prints. */
@@ -50,8 +50,8 @@ export const plotRuns = (
 export const describePlotted = ({ figures, plot }: Plotted): string[] => [
   ...figures.map(
     ({ group, of, mean, deviation, runs, values }) =>
-      `${group}: ${of} ${shortly(mean)} in the mean` +
-      `${runs > 1 ? ` ± ${shortly(deviation)} over ${runs} runs` : ''} (${values})`,
+      `${group}: ${of} ${inShort(mean)} in the mean` +
+      `${runs > 1 ? ` ± ${inShort(deviation)} over ${runs} runs` : ''} (${values})`,
   ),
   `written: ${plot}`,
 ]

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import PQueue from 'p-queue'
-import { packageRoot } from '../command/package.ts'
-import { describePlotted, type Plotted, plotRuns } from '../plot/plot.ts'
-import { whileUninterrupted } from '../session/interrupt.ts'
+import { packageRoot } from '../../command/package.ts'
+import { whileUninterrupted } from '../../session/interrupt.ts'
+import { describePlotted, type Plotted, plotRuns } from './plot.ts'
 
 /** Runs that differ in their seed alone. */
 export interface Seeds {
@@ -21,8 +21,9 @@ export interface SeedRun {
   readonly verdict: string
   readonly message: string
   readonly exitCode: number
-  /** Path of its trace; null if it has none. */
+  /** Paths of its trace and its series; null if it has none. */
   readonly trace: string | null
+  readonly series: string | null
 }
 
 /** This command. Each run is another process of it. */
@@ -53,7 +54,7 @@ export const emulateSeeds = async (
     )
     return Promise.all(started)
   })
-  const places = runs.flatMap(({ trace }) => (trace === null ? [] : [dirname(trace)]))
+  const places = runs.flatMap(({ series }) => series ?? [])
   return { runs, plotted: places.length === 0 ? null : plotRuns(places, { bySeed: true, out: join(out, 'seeds.svg') }) }
 }
 
@@ -64,7 +65,14 @@ const withoutOptions = (args: readonly string[]): string[] =>
   )
 
 const notBegun = (seed: number): SeedRun => ({
-  ...{ seed, verdict: 'undetermined', message: 'not begun, since it was interrupted', exitCode: 2, trace: null },
+  ...{
+    seed,
+    verdict: 'undetermined',
+    message: 'not begun, since it was interrupted',
+    exitCode: 2,
+    trace: null,
+    series: null,
+  },
 })
 
 const emulateSeed = async (args: readonly string[], seed: number, signal: AbortSignal): Promise<SeedRun> => {
@@ -81,9 +89,15 @@ const emulateSeed = async (args: readonly string[], seed: number, signal: AbortS
   signal.removeEventListener('abort', end)
   const exitCode = code ?? 70
   const printed = said.stdout.trim().split('\n').at(-1)!
-  const { verdict = 'error', message, trace = null, error } = printed.startsWith('{') ? JSON.parse(printed) : {}
+  const {
+    verdict = 'error',
+    message,
+    trace = null,
+    series = null,
+    error,
+  } = printed.startsWith('{') ? JSON.parse(printed) : {}
   const why = message ?? error?.message ?? said.stderr.trim().split('\n').at(-1) ?? ''
-  return { seed, verdict, message: why, exitCode, trace }
+  return { seed, verdict, message: why, exitCode, trace, series }
 }
 
 export const describeSeeds = ({ runs, plotted }: Seeds): string[] => [

@@ -1,5 +1,5 @@
 import type { Figure, Group } from './compare.ts'
-import { colourOf, cumulative, type Line, label, panel, picture, spreads } from './panel.ts'
+import { colourOf, cumulative, label, type PlotLine, panel, picture, spreads } from './panel.ts'
 import { type RunSeries, valuesOf } from './runs.ts'
 
 /**
@@ -55,7 +55,7 @@ const legend = (groups: readonly Group[]): string[] =>
   )
 
 /** At each look of any run, what the last look of each run before it saw. */
-const meanLine = (runs: readonly RunSeries[], column: string): Line => {
+const meanLine = (runs: readonly RunSeries[], column: string): PlotLine => {
   const looks = runs.map(({ series }) => (series.looks ?? []).map(row => [row.s, Number(row[column])] as const))
   const times = [...new Set(looks.flatMap(each => each.map(([s]) => s)))].sort((one, other) => one - other)
   const next = looks.map(() => 0)

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { cumulative } from '../../../cli/plot/panel.ts'
-import { describePlotted, plotRuns } from '../../../cli/plot/plot.ts'
+import { cumulative } from '../../../../cli/emulate/plots/panel.ts'
+import { describePlotted, plotRuns } from '../../../../cli/emulate/plots/plot.ts'
 
 /** Directories of runs with these series, and a place for the plot. */
 const runsWith = (
