@@ -1,5 +1,4 @@
 import { constants } from 'node:fs'
-import PQueue from 'p-queue'
 import { ipv6Of, parseAddress } from './address.ts'
 import { close, errno, ioctl, libc, open, requireSuccess, write } from './libc.ts'
 import type { PacketLink } from './link.ts'
@@ -9,6 +8,7 @@ import { Netlink } from './netlink.ts'
 import { readPacket } from './packet-device.ts'
 
 const TUNSETIFF = 0x4004_54ca
+const TUNSETPERSIST = 0x4004_54cb
 const TUNSETOFFLOAD = 0x4004_54d0
 const TUN_F_CSUM = 0x01
 const TUN_F_TSO4 = 0x02
@@ -16,7 +16,7 @@ const IFF_TUN = 0x0001
 const IFF_NO_PI = 0x1000
 const IFF_VNET_HDR = 0x4000
 
-const setFeatures = libc.func('int ioctl(int fd, unsigned long request, unsigned long features)')
+const setNumber = libc.func('int ioctl(int fd, unsigned long request, unsigned long number)')
 
 /** The interface's name in the node. */
 export const interfaceName = 'eth0'
@@ -44,8 +44,8 @@ const held: Device = {
 const forwarded: Device = { flags: IFF_TUN | IFF_NO_PI | IFF_VNET_HDR, mtu: 1500, queueLength: 10_000 }
 
 /**
- * Gives a namespace its only exit, a TUN device with `address`, and returns our end. The device disappears when the
- * link is closed, and the node then hears nothing more.
+ * Gives a namespace its only exit, a TUN device with `address`, and returns our end. When the link is closed, the node
+ * hears nothing more.
  *
  * @throws SystemError if /dev/net/tun may not be opened or the caller lacks CAP_NET_ADMIN in the namespace
  */
@@ -64,16 +64,17 @@ export const openForwardedTun = (namespace: NetworkNamespace, address: string): 
 
 /** Whether the node's kernel may leave checksums and the splitting of large packets to the receiver. */
 export const setOffloads = (fd: number, areOn: boolean): void => {
-  requireSuccess('ioctl(TUNSETOFFLOAD)', setFeatures(fd, TUNSETOFFLOAD, areOn ? TUN_F_CSUM | TUN_F_TSO4 : 0))
+  requireSuccess('ioctl(TUNSETOFFLOAD)', setNumber(fd, TUNSETOFFLOAD, areOn ? TUN_F_CSUM | TUN_F_TSO4 : 0))
 }
 
-/** Closes the device in another thread, because the kernel waits until no CPU sees it any more (up to 30 ms). */
+/**
+ * Closes our end. The device hears nothing more, and disappears with its namespace, for which nobody waits. The kernel would
+ * need 20 ms to remove it at once.
+ */
 export const closeTun = (fd: number): void => {
-  void closing.add(() => new Promise<void>(resolve => close.async(fd, () => resolve())))
+  requireSuccess('ioctl(TUNSETPERSIST)', setNumber(fd, TUNSETPERSIST, 1))
+  close(fd)
 }
-
-/** At most this many at once: koffi allows 256 calls on other threads. */
-const closing = new PQueue({ concurrency: 64 })
 
 const localhost = 0x7f00_0001
 

@@ -98,10 +98,11 @@ export const emulateNatively = (
         unwritten: [writing.problem ?? [], problem ?? []].flat(),
       }
     } finally {
-      progress.end()
+      progress.ending()
       control?.close()
       await emulation?.close()
       await engine?.close()
+      progress.end()
     }
   })
 }

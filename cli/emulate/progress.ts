@@ -5,7 +5,7 @@ export const showRunProgress = (forMs: number) => {
   const isTerminal = process.stderr.isTTY === true
   let inconsistent = 0
   const show = (line: string) => {
-    if (isTerminal) process.stderr.write(`\r\u001b[K${line.slice(0, process.stderr.columns - 1)}`)
+    if (isTerminal) process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`)
   }
   return {
     start: (started: number, all: number) => show(`starting · ${started} of ${all} nodes`),
@@ -17,6 +17,7 @@ export const showRunProgress = (forMs: number) => {
       const now = out.length === 0 ? 'all properties hold' : `not now: ${out.join(', ')}`
       show(`${alive} nodes up · ${inconsistent} inconsistent looks · ${left} s left · ${now}`)
     },
+    ending: () => show('ending'),
     end: () => {
       if (isTerminal) process.stderr.write('\r\u001b[K')
     },

@@ -92,10 +92,10 @@ export const emulateInTime = (
       ports?.say()
       const busy = pace === 'real' ? watchCpus() : () => []
       await run.run(AbortSignal.any([signal, record.full]))
+      progress.ending()
       const busyNotes = busy()
       await foresight.end()
       ports?.close()
-      progress.end()
       const measured = measuredOf(run, { seed, clocksStart, pace, forMs, begun, signal })
       const { virtualSeconds } = measured
       const notes = [
@@ -115,6 +115,7 @@ export const emulateInTime = (
         withSeries: options.series,
       })
       cluster.close()
+      progress.end()
       const { labels, violation, timesMs } = run
       const again = () => (cluster = open({ ...timing, timesMs, inputs: record.inputs }))
       const concluded = violation ? await confirmed(violation, labels, again(), system) : measured
