@@ -14,6 +14,7 @@ const files: Readonly<Record<string, string>> = {
   'checker/trace': 'keep trace',
   'checker/verdict': 'oldest-first overtakings send-later shrink',
   'cli/check': 'step-pattern',
+  'cli/init': 'first-config',
   'cli/emulate': 'cpu-pressure pipe-settings settings',
   'cli/emulate/plots': 'plot',
   'cli/traces': 'older-names',

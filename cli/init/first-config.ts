@@ -40,12 +40,14 @@ interface Rest {
 const configOf = (name: string, more: readonly string[], nodes: string, { seen, first }: Rest): string => {
   const pages = firstPages(seen?.pages ?? [])
   const state = stateOf(seen)
+  const messages = messagesOf(pages, Object.values(seen?.ports ?? {}).flat())
   const isAsked = pages.length > 0
   const used = [
     'always',
     'defineSystem',
     ...more,
-    ...(isAsked ? ['eventually', 'frames'] : []),
+    ...(isAsked ? ['eventually'] : []),
+    ...(messages.length > 0 ? ['frames'] : []),
     ...state.imports,
   ].sort()
   return `import { ${used.join(', ')} } from 'lastnail'
@@ -53,7 +55,7 @@ const configOf = (name: string, more: readonly string[], nodes: string, { seen, 
 export default defineSystem({
   name: '${name}',
 ${nodes}
-${state.lines.join('\n')}
+${[...state.lines, ...messages].join('\n')}
 ${(isAsked ? callsOf(pages) : noCallsTo(first)).join('\n')}
   properties: {
     // What must hold in every state. That no node crashes and none spins is checked in any case.
@@ -137,16 +139,32 @@ const firstPages = (pages: readonly Page[]): readonly Page[] => {
   return firsts.filter(({ status }) => status < 500)
 }
 
+/** What is usually spoken on a port. Where that is wrong, labels count bytes, as they would without. */
+const usual: Readonly<Record<number, string>> = {
+  1883: 'mqtt',
+  5432: 'postgres',
+  5672: 'amqp',
+  6379: 'resp',
+  9092: 'kafka',
+}
+
+/** How messages are read, so that labels say what they mean. */
+const messagesOf = (pages: readonly Page[], ports: readonly number[]): string[] => {
+  const spoken = new Map(ports.flatMap(port => (usual[port] ? [[port, usual[port]] as const] : [])))
+  for (const { port } of pages) spoken.set(port, 'http1')
+  if (spoken.size === 0) return []
+  const read = [...spoken].sort(([one], [other]) => one - other).map(([port, frame]) => `${port}: frames.${frame}()`)
+  return [`  messages: { ${read.join(', ')} },`]
+}
+
 const people = ['ann', 'bob', 'cem', 'dee']
 
 /** People who call at once, at least two: at different ports, if several speak HTTP. */
 const callsOf = (pages: readonly Page[]): string[] => {
   const called = pages.length === 1 ? [...pages, ...pages] : pages.slice(0, people.length)
-  const ports = [...new Set(pages.map(({ port }) => port))]
   return [
-    `  messages: { ${ports.map(port => `${port}: frames.http1()`).join(', ')} },`,
     '  // Calls from outside, each begun by a choice. What a client returns stands in `calls`. Calls that change something find more:',
-    `  // .http(${ports[0]}, '/', { method: 'POST', body: 'x' })`,
+    `  // .http(${pages[0]!.port}, '/', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })`,
     '  clients: {',
     ...called.map(
       ({ node, port, path }, index) =>
