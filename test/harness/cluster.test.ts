@@ -136,7 +136,7 @@ test('a node that gets no CPU for long is no divergence', () => {
       clock.elapsed = elapsed
     }
     const used = () => cpuMs.shift() ?? 0
-    return { turnsUs: 0, cpuMs: used, waitedByReading: 0, clock, moveClock } as unknown as HeldNode
+    return { turnsUs: 0, cpuMs: used, instructions: 0, waitedByReading: 0, clock, moveClock } as unknown as HeldNode
   }
   const exceedingOf = (node: HeldNode) => {
     const limit = new CpuLimit([node], 10, () => undefined)
