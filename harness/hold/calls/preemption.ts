@@ -52,7 +52,7 @@ export const stoppedToPreempt: ReadonlySet<SyscallName> = new Set(
   ),
 )
 
-/** Counts a call, a lock or an instruction of a node. Returns whether its thread gives way before it. */
+/** Counts a call or an instruction of a node. Returns whether its thread gives way before it. */
 export const isReached = (faults: WaitingFaults, { from, every }: Preemption): boolean => {
   const after = faults.countCall('preempt') - from
   return after === 0 || (after > 0 && every !== undefined && after % every === 0)

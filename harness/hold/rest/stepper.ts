@@ -62,10 +62,10 @@ export class Stepper {
 
   /** No thread of the node is watched any longer. Returns whether any was: it has to be told how to go on. */
   end(node: HeldNode): boolean {
+    if (!node.isStepped) return false
     for (const thread of node.threads) thread.instructionsLeft = 0
-    const wasStepped = node.isStepped
     node.isStepped = false
     node.instructions = 0
-    return wasStepped
+    return true
   }
 }
