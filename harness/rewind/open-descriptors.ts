@@ -110,7 +110,7 @@ export const statusFlags = { settable: 0o2004000 } as const
 export const flagsOf = ({ info }: Pick<Descriptor, 'info'>): number =>
   Number.parseInt(/^flags:\s*([0-7]+)$/m.exec(info)![1]!, 8)
 
-export const unreadBytesOf = (pid: number, fd: number): number => withDuplicate(pid, fd, unreadIn) ?? 0
+const unreadBytesOf = (pid: number, fd: number): number => withDuplicate(pid, fd, unreadIn) ?? 0
 
 /** Of an event descriptor: `eventfd-count: 0` (hexadecimal). */
 export const eventCountOf = (info: string): bigint =>

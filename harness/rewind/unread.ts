@@ -1,5 +1,5 @@
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
-import { withDuplicate } from '../../linux/descriptor.ts'
+import { constants, readSync, writeSync } from 'node:fs'
+import { withDuplicate, withFile } from '../../linux/descriptor.ts'
 import { close, libc, pipe, read, recv } from '../../linux/libc.ts'
 import { CannotRewind } from './calls/error.ts'
 import { unreadIn } from './queued-bytes.ts'
@@ -22,20 +22,19 @@ const dontBlock = 2
 const MSG_DONTWAIT = 0x40
 
 /** Content of a pipe, at either end, without removing it. */
-export const contentOfPipe = (own: number): Buffer => {
-  const reading = openEnd(own, constants.O_RDONLY)
-  const { readEnd, writeEnd } = pipe()
-  try {
-    const content = Buffer.alloc(contentMax)
-    return tee(reading, writeEnd, contentMax, dontBlock) > 0
-      ? content.subarray(0, read(readEnd, content, contentMax))
-      : Buffer.alloc(0)
-  } finally {
-    close(readEnd)
-    close(writeEnd)
-    closeSync(reading)
-  }
-}
+export const contentOfPipe = (own: number): Buffer =>
+  withEnd(own, constants.O_RDONLY, reading => {
+    const { readEnd, writeEnd } = pipe()
+    try {
+      const content = Buffer.alloc(contentMax)
+      return tee(reading, writeEnd, contentMax, dontBlock) > 0
+        ? content.subarray(0, read(readEnd, content, contentMax))
+        : Buffer.alloc(0)
+    } finally {
+      close(readEnd)
+      close(writeEnd)
+    }
+  })
 
 /** Gives a pipe or local socket the unread bytes that it had. @throws CannotRewind */
 export const rewindUnread = (pid: number, mark: Unread): void => {
@@ -52,22 +51,11 @@ const holdsStill = (own: number, { pending, content }: Unread): boolean =>
 
 const fillPipe = (own: number, { fd, link, pending, content }: Unread): void => {
   if (content.length < pending) throw new CannotRewind(`descriptor ${fd} (${link}) held more than ${contentMax} bytes`)
-  const reading = openEnd(own, constants.O_RDONLY)
-  try {
+  withEnd(own, constants.O_RDONLY, reading => {
     for (let left = unreadIn(own); left > 0; ) left -= readSync(reading, taken, 0, Math.min(left, taken.length), null)
-    if (pending > 0) writeContent(own, content)
-  } finally {
-    closeSync(reading)
-  }
-}
-
-const writeContent = (own: number, content: Buffer): void => {
-  const writing = openEnd(own, constants.O_WRONLY)
-  try {
-    writeSync(writing, content)
-  } finally {
-    closeSync(writing)
-  }
+    // Without a reader, which is open here, it could not be opened to be written to.
+    if (pending > 0) withEnd(own, constants.O_WRONLY, writing => writeSync(writing, content))
+  })
 }
 
 const taken = Buffer.alloc(contentMax)
@@ -77,5 +65,6 @@ const takeAll = (own: number): void => {
   while (unreadIn(own) > 0 && recv(own, taken, taken.length, MSG_DONTWAIT) > 0);
 }
 
-/** One of the ends of a pipe, from either. It never waits. */
-const openEnd = (own: number, mode: number): number => openSync(`/proc/self/fd/${own}`, mode | constants.O_NONBLOCK)
+/** Uses one of the ends of a pipe, by either. It never waits. */
+const withEnd = <Result>(own: number, mode: number, use: (fd: number) => Result): Result =>
+  withFile(`/proc/self/fd/${own}`, mode | constants.O_NONBLOCK, use)
