@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import PQueue from 'p-queue'
-import { packageRoot } from '../../command/package.ts'
+import { runCommand } from '../../command/another-process.ts'
 import { whileUninterrupted } from '../../session/interrupt.ts'
 import { describePlotted, type Plotted, plotRuns } from './plot.ts'
 
@@ -25,9 +23,6 @@ export interface SeedRun {
   readonly trace: string | null
   readonly series: string | null
 }
-
-/** This command. Each run is another process of it. */
-const command = join(packageRoot, 'bin/lastnail.js')
 
 /**
  * Emulates a system with several seeds, each in a process of its own and as many at once as there are CPUs, and draws
@@ -65,30 +60,19 @@ const withoutOptions = (args: readonly string[]): string[] =>
   )
 
 const notBegun = (seed: number): SeedRun => ({
-  ...{
-    seed,
-    verdict: 'undetermined',
-    message: 'not begun, since it was interrupted',
-    exitCode: 2,
-    trace: null,
-    series: null,
-  },
+  seed,
+  verdict: 'undetermined',
+  message: 'not begun, since it was interrupted',
+  exitCode: 2,
+  trace: null,
+  series: null,
 })
 
 const emulateSeed = async (args: readonly string[], seed: number, signal: AbortSignal): Promise<SeedRun> => {
-  const all = [...process.execArgv, command, ...args, '--seed', String(seed), '--series', '--json']
-  const child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const end = () => void child.kill('SIGTERM')
-  signal.addEventListener('abort', end)
-  const said = { stdout: '', stderr: '' }
-  for (const stream of ['stdout', 'stderr'] as const)
-    child[stream].setEncoding('utf8').on('data', text => {
-      said[stream] += text
-    })
-  const [code] = (await once(child, 'close')) as [number | null]
-  signal.removeEventListener('abort', end)
+  const all = [...args, '--seed', String(seed), '--series', '--json']
+  const { code, stdout, stderr } = await runCommand(all, signal)
   const exitCode = code ?? 70
-  const printed = said.stdout.trim().split('\n').at(-1)!
+  const printed = stdout.trim().split('\n').at(-1)!
   const {
     verdict = 'error',
     message,
@@ -96,7 +80,7 @@ const emulateSeed = async (args: readonly string[], seed: number, signal: AbortS
     series = null,
     error,
   } = printed.startsWith('{') ? JSON.parse(printed) : {}
-  const why = message ?? error?.message ?? said.stderr.trim().split('\n').at(-1) ?? ''
+  const why = message ?? error?.message ?? stderr.trim().split('\n').at(-1) ?? ''
   return { seed, verdict, message: why, exitCode, trace, series }
 }
 
