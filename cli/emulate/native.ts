@@ -63,13 +63,7 @@ export const emulateNatively = (
       observer.trace = new NativeTrace(trace, header, system.properties, options.keepMs)
       control = await openControl(emulation, {
         ...{ system: system.name, place, port: options.port ?? 0 },
-        page: options.serve
-          ? runPage(
-              system.name,
-              system.nodes.map(({ name }) => name),
-              settings,
-            )
-          : undefined,
+        page: options.serve ? runPage(system, settings) : undefined,
       })
       const busy = watchCpus()
       await emulation.run(AbortSignal.any([signal, full.signal]))

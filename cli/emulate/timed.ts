@@ -81,13 +81,7 @@ export const emulateInTime = (
       })
       control = await openControl(run, {
         ...{ system: system.name, place, port: options.port ?? 0 },
-        page: options.serve
-          ? runPage(
-              system.name,
-              system.nodes.map(({ name }) => name),
-              settings,
-            )
-          : undefined,
+        page: options.serve ? runPage(system, settings) : undefined,
       })
       ports?.say()
       const busy = pace === 'real' ? watchCpus() : () => []

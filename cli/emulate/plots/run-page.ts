@@ -1,4 +1,5 @@
 import { describeLink, describeWay } from '../../../checker/happening/ways.ts'
+import type { ResolvedSystem } from '../../../harness/config/config.ts'
 import type { Run } from '../../../harness/emulation/run.ts'
 import type { EmulationOptions } from '../../../harness/native/emulation.ts'
 import { runPageOf } from '../../../report/run.ts'
@@ -13,10 +14,10 @@ const happeningsMax = 20
 
 /** The page of a run, made for whoever has its token. */
 export const runPage = (
-  system: string,
-  names: readonly string[],
+  { name: system, nodes }: Pick<ResolvedSystem, 'name' | 'nodes'>,
   { topology, place: places, seed }: Pick<EmulationOptions, 'topology' | 'place' | 'seed'>,
 ): ((token: string) => Content) => {
+  const names = nodes.map(({ name }) => name)
   const map = topology === undefined ? null : mapWith(names, place(topology, names, seed, places))
   return token => {
     const { page, policy } = runPageOf({ system, token, map })
