@@ -47,26 +47,44 @@ const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(
 
 const page = ({ trace, live, path }: Shown, served: Served | undefined): string => {
   const { script, style } = pageParts('page')
-  return `<!doctype html>
+  return documentOf({
+    title: titleOf(trace),
+    head: `<meta http-equiv="Content-Security-Policy" content="${policyOf(script, style, served !== undefined)}">\n`,
+    ...{ script, style, needs: 'This report needs JavaScript.' },
+    data: `<script type="text/plain" id="data">${pack(trace, live, path)}</script>
+${served ? `<script type="application/json" id="served">${JSON.stringify(served)}</script>` : ''}`,
+  })
+}
+
+interface Document {
+  readonly title: string
+  readonly head?: string
+  readonly script: string
+  readonly style: string
+  /** What is read where scripts are not executed. */
+  readonly needs: string
+  /** Elements from which the script reads. */
+  readonly data: string
+}
+
+/** A page with its script, its style and all its data in it. */
+export const documentOf = ({ title, head = '', script, style, needs, data }: Document): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="${policyOf(script, style, served !== undefined)}">
-<link rel="icon" href="data:,">
-<title>${escapeHtml(titleOf(trace))}</title>
+${head}<link rel="icon" href="data:,">
+<title>${escapeHtml(title)}</title>
 <style>${style}</style>
 </head>
 <body>
-<div id="app"><p>This report needs JavaScript.</p></div>
-<script type="text/plain" id="data">${pack(trace, live, path)}</script>
-${served ? `<script type="application/json" id="served">${JSON.stringify(served)}</script>` : ''}
+<div id="app"><p>${needs}</p></div>
+${data}
 <script type="module">${script}</script>
 </body>
 </html>
 `
-}
 
 interface Shown {
   readonly trace: Trace
@@ -83,4 +101,4 @@ const titleOf = ({ header, end }: Trace) => {
   return `${header.system}: ${what} ${verdict?.verdict ?? ''}`.trim()
 }
 
-export const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
+const escapeHtml = (text: string) => text.replaceAll(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
