@@ -5,6 +5,7 @@ import { farTimersIn } from '../../checker/system/far-timers.ts'
 import { readLabel } from '../../checker/system/labels.ts'
 import { scheduleOf } from '../../checker/trace/again.ts'
 import { readTrace } from '../../checker/trace/read.ts'
+import type { Trace } from '../../checker/trace/trace.ts'
 import { slowMs } from '../../checker/verdict/slow-network.ts'
 import type { Curve, Discovery, Spent, Verdict } from '../../checker/verdict/verdict.ts'
 import type { GlobalState } from '../../harness/config/config.ts'
@@ -27,18 +28,20 @@ import type { TriedByHand } from './try.ts'
 export const describeCheck = (checked: Checked): string[] => {
   const { verdict, trace, report, reportProblem, issue, explanation, met, deeper, sample, notAmong } = checked
   const { executions, steps, seconds, depth, criticalTransition: critical, schedule, notRepeated, discovery } = verdict
+  const isViolated = verdict.verdict === 'violated'
+  const recorded = trace && (schedule.length > 0 || isViolated) ? readTrace(trace) : undefined
   const times = `${counted(executions, 'execution')}, ${counted(steps, 'step')} in ${seconds.toFixed(1)} s`
   return [
-    ...(schedule.length > 0 && trace ? startOf(trace) : []),
+    ...(schedule.length > 0 && recorded ? startOf(recorded) : []),
     // Without a trace the schedule is nowhere else.
     ...(trace ? briefly(schedule) : numberedSteps(schedule)),
     `${verdict.verdict}${what(verdict)}${condition(verdict)}`,
-    ...(verdict.verdict === 'violated' ? describeHappened(verdict) : []),
+    ...(isViolated ? describeHappened(verdict) : []),
     withoutEvidence(verdict),
-    ...(verdict.verdict === 'violated' && trace ? describeSeen(trace) : []),
+    ...(isViolated && recorded ? describeSeen(recorded) : []),
     ...(notAmong ? [`not among them: ${notAmong.join('; ')}`] : []),
     ...(critical ? [`critical transition: step ${critical.step}, ${critical.label} (${critical.case})`] : []),
-    ...(critical && verdict.verdict === 'violated' ? describeParting(verdict) : []),
+    ...(critical && isViolated ? describeParting(verdict) : []),
     ...(verdict.curve ? [describeCurve(verdict.curve, verdict)] : []),
     ...(hasEvidence(verdict) ? [`details: ${verdict.evidence}`] : []),
     ...notRepeated.map(line => `not repeated: ${line}`),
@@ -49,7 +52,7 @@ export const describeCheck = (checked: Checked): string[] => {
     ...verdict.notes.map(note => `note: ${note}`),
     describeSpent(verdict.spent),
     depth === 0 ? times : `${times}; the bounded search came to depth ${depth}`,
-    ...(trace ? describeTrace(trace, verdict) : []),
+    ...(trace ? describeTrace(trace, isViolated ? recorded : undefined) : []),
     ...(sample && sample !== trace ? [`sample: ${sample}`] : []),
     ...(deeper ? [`deeper: ${deeper}`] : []),
     ...(issue ? [`for an issue: ${issue}`] : []),
@@ -64,8 +67,8 @@ const describeHappened = (verdict: Verdict): string[] => {
 }
 
 /** Answers to calls, and changes of states, in the last step. */
-const describeSeen = (path: string): string[] => {
-  const seen = lastSeen(new ShownExecution(readTrace(path)))
+const describeSeen = (recorded: Trace): string[] => {
+  const seen = lastSeen(new ShownExecution(recorded))
   return seen === undefined ? [] : [`then: ${seen}`]
 }
 
@@ -93,16 +96,13 @@ const describeCurve = ({ walks, points }: Curve, { kind }: Verdict): string => {
 const curveShownMax = 6
 
 /** Commands to use the trace with. */
-const describeTrace = (path: string, { verdict }: Verdict): string[] => {
+const describeTrace = (path: string, violated: Trace | undefined): string[] => {
   const again = [`trace: ${path}`, `again: ${replayCommand(path)}`]
-  return verdict === 'violated'
-    ? [...asTest(path), ...again, `keep it: npx lastnail keep ${quotedForShell(path)}`]
-    : again
+  return violated ? [...asTest(path, violated), ...again, `keep it: npx lastnail keep ${quotedForShell(path)}`] : again
 }
 
 /** A test to paste, or for a long schedule the command that writes it. An emulated run cannot be repeated by a test. */
-const asTest = (path: string): string[] => {
-  const trace = readTrace(path)
+const asTest = (path: string, trace: Trace): string[] => {
   const test = holdOf(trace, quoted(relative('', trace.header.config.path)))
   if (test === undefined) return []
   return scheduleOf(trace).length > shownMax
@@ -150,7 +150,7 @@ const describeSearched = ({ name, executions, steps, states }: SearchCoverage): 
 
 /** The result of executing a trace again, as lines for a person. */
 export const describeReplay = (replayed: Replayed, state: GlobalState): string[] => [
-  ...startOf(replayed.trace),
+  ...startOf(readTrace(replayed.trace)),
   ...numberedSteps(replayed.schedule),
   ...state.nodes.map(({ name, alive, state }) => `${name}: ${alive ? (JSON.stringify(state) ?? 'up') : 'down'}`),
   `${replayed.verdict}${what(replayed)}`,
@@ -191,7 +191,7 @@ const briefly = (schedule: readonly string[]): readonly string[] => {
 const isDecisive = (label: string) => !['deliver', 'timer', undefined].includes(readLabel(label).kind)
 
 /** Lines about the start of a recorded execution. */
-const startOf = (path: string): string[] => describeStart(readTrace(path).steps[0]?.started ?? [])
+const startOf = ({ steps }: Trace): string[] => describeStart(steps[0]?.started ?? [])
 
 /** A start in which nodes waited for each other, as step 0. Of a long one, its beginning and its end. */
 const describeStart = (started: readonly string[]): string[] => {
