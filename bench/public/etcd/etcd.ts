@@ -1,27 +1,9 @@
 import { always, type GlobalState, type NodeHandle } from 'lastnail'
+import { etcdMembers } from '../../services/programs/etcd-members.ts'
 
 /** Members of these names, each with its own defaults beside these options. */
-export const members = (names: readonly string[], options: readonly string[] = [], processors = 1) => {
-  const cluster = names.map(name => `${name}=http://{{${name}.address}}:2380`).join(',')
-  const member = (name: string) => {
-    const [peer, client] = [`http://{{${name}.address}}:2380`, `http://{{${name}.address}}:2379`]
-    const own = [
-      `--name=${name}`,
-      `--data-dir=/tmp/${name}`,
-      `--listen-peer-urls=${peer}`,
-      `--initial-advertise-peer-urls=${peer}`,
-      `--listen-client-urls=${client}`,
-      `--advertise-client-urls=${client}`,
-      `--initial-cluster=${cluster}`,
-    ]
-    return {
-      command: [`${process.env.SITE ?? '.'}/etcd`, ...own, ...options],
-      env: { GOMAXPROCS: `${processors}` },
-      listens: 2379,
-    }
-  }
-  return Object.fromEntries(names.map(name => [name, member(name)]))
-}
+export const members = (names: readonly string[], options: readonly string[] = [], processors = 1) =>
+  etcdMembers(`${process.env.SITE ?? '.'}/etcd`, names, options, { GOMAXPROCS: `${processors}` })
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const fromBase64 = (text: string) => Buffer.from(text, 'base64').toString()

@@ -1,21 +1,5 @@
 import { always, defineSystem, type NodeHandle } from 'lastnail'
-
-const names = ['n1', 'n2', 'n3']
-const cluster = names.map(name => `${name}=http://{{${name}.address}}:2380`).join(',')
-
-const member = (program: string, name: string) => {
-  const [peer, client] = [`http://{{${name}.address}}:2380`, `http://{{${name}.address}}:2379`]
-  const options = [
-    `--name=${name}`,
-    `--data-dir=/tmp/${name}`,
-    `--listen-peer-urls=${peer}`,
-    `--initial-advertise-peer-urls=${peer}`,
-    `--listen-client-urls=${client}`,
-    `--advertise-client-urls=${client}`,
-    `--initial-cluster=${cluster}`,
-  ]
-  return { command: [program, ...options], listens: 2379 }
-}
+import { etcdMembers } from './etcd-members.ts'
 
 const ask = async (node: NodeHandle, path: string, asked: object): Promise<unknown> => {
   const { body } = await node.http(2379, path, { method: 'POST', body: JSON.stringify(asked) })
@@ -28,7 +12,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 export const etcd = (system: string, program: string) =>
   defineSystem({
     name: system,
-    nodes: Object.fromEntries(names.map(name => [name, member(program, name)])),
+    nodes: etcdMembers(program, ['n1', 'n2', 'n3']),
     state: node => /raft.*became .*/.exec(node.output().stderr)?.[0],
     clients: {
       put: {
