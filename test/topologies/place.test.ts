@@ -40,6 +40,23 @@ describe('places of nodes', () => {
     expect(new Set(Object.values(at)).size).toBe(names.length - 1)
   })
 
+  it('are stubs first, then transits, and then evenly those that have one', () => {
+    const few: Topology = {
+      nodes: [
+        { id: 's1', role: 'stub' },
+        { id: 's2', role: 'stub' },
+        { id: 't', role: 'transit' },
+      ],
+      links: [],
+    }
+    const at = Object.values(placed({}, few))
+    expect(at).toHaveLength(names.length)
+    expect(new Set(at.slice(0, 2))).toEqual(new Set(['s1', 's2']))
+    expect(at[2]).toBe('t')
+    const counts = few.nodes.map(({ id }) => at.filter(each => each === id).length)
+    expect(counts.sort()).toEqual([3, 3, 4])
+  })
+
   it.each([
     ['router 4711', 'cannot place "n1" at router 4711: the topology has no node "4711"'],
     ['client of AS 4711', 'cannot place "n1" at client of AS 4711: the topology has no node "4711"'],

@@ -91,11 +91,13 @@ test('links change as planned while it runs, and in the same way when it is exec
 test.each(['real', 'native'])('told at the pace %s, a link changes', { timeout: 60_000 }, async pace => {
   const directory = copy('[]')
   const run = start(directory, ['emulate', 'line.config.ts', '--pace', pace, '--for', '5s', '--json'])
-  const { control } = await controlOf(run)
+  const { control, origin, token } = await controlOf(run)
   while ((await control.list()).elapsedMs < 1000) await new Promise(resolve => setTimeout(resolve, 50))
   await expect(control.link({ link: ['a', 'b'], delayMs: 1 })).rejects.toThrow('no packet passes a link a–b')
   await control.link({ link: ['left', 'right'], delayMs: 220 })
   expect((await control.list()).links).toEqual([{ link: ['left', 'right'], delayMs: 220 }])
+  const listed = await lastnail(directory, 'control', '--url', origin, '--token', token, 'list')
+  expect(listed).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n {2}link left–right delayMs 220$/) })
   const { exitCode, stdout } = await run
   expect(exitCode).toBe(0)
   const { trace } = JSON.parse(String(stdout).trimEnd().split('\n').at(-1)!)
