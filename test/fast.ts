@@ -19,7 +19,7 @@ const files: Readonly<Record<string, string>> = {
   'cli/emulate/plots': 'plot',
   'cli/traces': 'older-names',
   'cli/workers': 'in-common',
-  docker: 'compose',
+  docker: 'compose public-files',
   harness: 'filters neighbourhoods',
   'harness/config': 'config notes',
   'harness/execution': 'first-difference',

@@ -21,6 +21,7 @@ const topology: z.ZodType<TopologySummary & { readonly out: string | null; reado
     name: z.string().nullable(),
     nodes: z.strictObject({ transit: count, stub: count, client: count }),
     links: count,
+    linksWithoutLimit: count.describe('links whose bandwidth has no limit, because a file does not say it'),
     degrees: z.strictObject({
       mean: amount,
       largest: count,

@@ -43,6 +43,7 @@ describe('summary', () => {
       name: 'dumbbell of 6 nodes',
       nodes: { transit: 2, stub: 4, client: 0 },
       links: 5,
+      linksWithoutLimit: 5,
       degrees: {
         ...{ mean: 5 / 3, largest: 3, degreeOneShare: 2 / 3, rankLaw: null, ccdfLaw: null },
         ccdf: [
@@ -64,7 +65,11 @@ describe('summary', () => {
       'degree: 3.00 in the mean, 3 at most, 0.0 % have one link',
       'routes between 4 ends: 1.00 links in the mean, 1 at most',
       'round trip: 20.0 ms in the mean, from 20.0 to 20.0 ms',
+      'bandwidth: no limit on 6 of 6 links',
     ])
+    const { links, ...mesh } = generate('mesh', 4, 1)
+    const limited = { ...mesh, links: links.map(link => ({ ...link, bandwidth: 1e6 })) }
+    expect(describeSummary(summarise(limited)).at(-1)).toMatch(/^round trip/)
   })
 })
 

@@ -7,6 +7,8 @@ export interface TopologySummary {
   readonly name: string | null
   readonly nodes: Readonly<Record<NodeRole, number>>
   readonly links: number
+  /** Links whose bandwidth has no limit, because a file does not say it. */
+  readonly linksWithoutLimit: number
   readonly degrees: Degrees
   /** `null` if there is nothing to go between. */
   readonly routes: {
@@ -28,6 +30,7 @@ export const summarise = (topology: Topology): TopologySummary => {
     name: topology.name ?? null,
     nodes: { transit: count('transit'), stub: count('stub'), client: count('client') },
     links: topology.links.length,
+    linksWithoutLimit: topology.links.filter(({ bandwidth }) => bandwidth === undefined).length,
     degrees: summariseDegrees(topology),
     routes:
       routes.length === 0
@@ -47,7 +50,14 @@ export const summarise = (topology: Topology): TopologySummary => {
 const largest = (values: readonly number[]) => values.reduce((one, other) => Math.max(one, other))
 
 /** A summary for people. */
-export const describeSummary = ({ name, nodes, links, degrees, routes }: TopologySummary): string[] => {
+export const describeSummary = ({
+  name,
+  nodes,
+  links,
+  linksWithoutLimit,
+  degrees,
+  routes,
+}: TopologySummary): string[] => {
   const counts = Object.entries(nodes).filter(([, count]) => count > 0)
   const all = counts.reduce((sum, [, count]) => sum + count, 0)
   return [
@@ -56,6 +66,7 @@ export const describeSummary = ({ name, nodes, links, degrees, routes }: Topolog
     ...describeLaw('degree ~ rank', degrees.rankLaw),
     ...describeLaw('P(degree > d) ~ d', degrees.ccdfLaw),
     ...describeRoutes(routes),
+    ...(linksWithoutLimit > 0 ? [`bandwidth: no limit on ${linksWithoutLimit} of ${links} links`] : []),
   ]
 }
 
