@@ -19,6 +19,22 @@ const scalar = z
   .union([z.string(), z.number(), z.boolean(), z.null()], { error: 'expected a string or a number' })
   .transform(value => (value === null ? undefined : String(value)))
 
+/** A variable gives text also where a number or a truth value is meant. */
+const numberOf = (what: string) =>
+  z.union(
+    [
+      z.int().min(1, { error: what }),
+      z
+        .string()
+        .regex(/^[1-9]\d*$/, { error: what })
+        .transform(Number),
+    ],
+    { error: what },
+  )
+const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform(text => text === 'true')], {
+  error: 'expected true or false',
+})
+
 const wordsExpected = 'expected a command: a string, or a list of strings'
 const words = z
   .union([z.string(), z.array(z.union([z.string(), z.number()]).transform(String))], { error: wordsExpected })
@@ -62,7 +78,7 @@ const envFiles = z
           z.string().transform(path => ({ path, required: true })),
           z.strictObject({
             path: z.string(),
-            required: z.boolean().default(true),
+            required: flag.default(true),
             format: z.literal('raw').optional(),
           }),
         ]),
@@ -122,8 +138,8 @@ const dependsOn = z
           condition: z
             .enum(['service_started', 'service_healthy', 'service_completed_successfully'])
             .default('service_started'),
-          required: z.boolean().default(true),
-          restart: z.boolean().optional(),
+          required: flag.default(true),
+          restart: flag.optional(),
         }),
       ),
     ],
@@ -137,7 +153,7 @@ const port = z.union(
     z.number().transform(target => ({ target, published: undefined })),
     z
       .string()
-      .regex(/^((([\d.]+|\[[\da-f:]*\]):)?[\d-]*:)?[\d-]+(\/(tcp|udp|sctp))?$/i)
+      .regex(/^((([\d.]*|\[[\da-f:]*\]):)?[\d-]*:)?[\d-]+(\/(tcp|udp|sctp))?$/i)
       .transform(short => {
         const [, published, target] = /(?:^|:)(?:([\d-]*):)?([\d-]+)(?:\/\w+)?$/.exec(short)!
         return { target, published: published || undefined }
@@ -168,7 +184,7 @@ const volume = z.union(
         type: z.enum(['volume', 'bind', 'tmpfs']),
         source: z.string().optional(),
         target: z.string(),
-        read_only: z.boolean().default(false),
+        read_only: flag.default(false),
         consistency: accepted,
         bind: accepted,
         volume: z.strictObject({ nocopy: accepted }).optional(),
@@ -193,17 +209,13 @@ const healthcheck = z.looseObject(
         { error: checkExpected },
       )
       .optional(),
-    disable: z.boolean().default(false),
+    disable: flag.default(false),
   },
   { error: 'expected a health check: { test }' },
 )
 
-const scale = z.int({ error: 'expected how many containers, at least 1' }).min(1, {
-  error: 'expected how many containers, at least 1',
-})
+const scale = numberOf('expected how many containers, at least 1')
 const amount = z.union([z.string(), z.number().transform(String)], { error: "expected an amount such as '256m'" })
-const numberOf = (what: string) => z.int({ error: what }).min(1, { error: what })
-
 type Accepted<Names extends string> = Record<Names, typeof accepted>
 const ignored = Object.fromEntries(Object.keys(ignoredFields).map(name => [name, accepted])) as Accepted<
   keyof typeof ignoredFields
@@ -255,7 +267,7 @@ const service = z.strictObject(
     scale: scale.optional(),
     user: scalar.optional(),
     working_dir: text.optional(),
-    read_only: z.boolean({ error: 'expected true or false' }).default(false),
+    read_only: flag.default(false),
     mem_limit: amount.optional(),
     pids_limit: numberOf('expected how many processes').optional(),
     shm_size: amount.optional(),
@@ -301,7 +313,7 @@ const declaredVolumes = z
         {
           name: text.optional(),
           labels: accepted,
-          external: z.boolean({ error: 'expected true or false' }).optional(),
+          external: flag.optional(),
           driver_opts: z
             .undefined({ error: 'is not supported: a volume is the node’s own disk, and begins empty' })
             .optional(),

@@ -236,6 +236,23 @@ services:
     })
   })
 
+  test('a variable gives a number or a truth value too', () => {
+    const { nodes } = read(`
+services:
+  db:
+    image: redis
+    read_only: \${LASTNAIL_TEST_NOT_SET:-true}
+    pids_limit: \${LASTNAIL_TEST_NOT_SET:-50}
+    ports: ['\${LASTNAIL_TEST_NOT_SET:-}:6379:6379']
+  web: { image: web, deploy: { replicas: '\${LASTNAIL_TEST_NOT_SET:-2}' } }
+`)
+    expect(nodes).toMatchObject({ db: { container: { readOnly: true, pids: 50 } }, 'web-2': {} })
+    expect(problemsOf('services: { a: { image: x, read_only: "yes please", scale: "none" } }')).toEqual([
+      'compose.yaml:1: services.a.scale: expected how many containers, at least 1',
+      'compose.yaml:1: services.a.read_only: expected true or false',
+    ])
+  })
+
   test('all variables that are missing are named at once, with all else that is wrong', () => {
     expect(
       problemsOf(
