@@ -36,6 +36,8 @@ export interface SeenRun {
   readonly looks: readonly { readonly s: number; readonly up: number; readonly violated: number }[]
   /** The last ones, the latest first. */
   readonly happenings: readonly { readonly s: number; readonly label: string }[]
+  /** What links carried from the look before the last one to the last, the busiest first. `load`: share of the bandwidth. */
+  readonly loads: readonly { readonly link: string; readonly bytes: number; readonly load: number | null }[]
   readonly forwarded: number
   readonly bytes: number
   readonly dropped: number

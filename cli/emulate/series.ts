@@ -56,6 +56,12 @@ export const seriesOf = ({ measurements, timed }: Pick<Run, 'measurements' | 'ti
     fault: fault.label,
     tookMs: tookMs ?? null,
   })),
+  loads: measurements.loads.all.map(({ atMs, from, to, bytes, load }) => ({
+    s: seconds(atMs),
+    link: `${from}→${to}`,
+    bytes,
+    load: load === null ? null : Math.round(load * 1e4) / 1e4,
+  })),
   calls: timed.map(({ client, beganMs, tookMs, isOk }) => ({ s: seconds(beganMs), client, tookMs, isOk })),
 })
 

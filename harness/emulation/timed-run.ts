@@ -284,6 +284,7 @@ export class TimedRun implements Run {
     for (; this.#nextLookMs <= atMs; this.#nextLookMs += lookEveryMs) {
       const look = { state: this.#cluster.state(), stillMs: 0, outputs: [], unseen: [] }
       const values = this.measurements.looked(look, this.#nextLookMs, this.#live.values)
+      this.measurements.loads.looked(this.#nextLookMs, this.#cluster.running.time!.carried)
       progress.update(look, this.#nextLookMs, values)
     }
   }

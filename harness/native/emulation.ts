@@ -214,6 +214,7 @@ export class Emulation {
   async #look(): Promise<void> {
     const atMs = this.elapsedMs
     const look = await this.#looks.look(this.#options.looks)
+    this.measurements.loads.looked(atMs, this.cluster.carried)
     this.#observer.onLook(look, atMs, this.#evaluate(look, atMs))
   }
 

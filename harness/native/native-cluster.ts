@@ -13,6 +13,7 @@ import { unlessInterrupted } from '../hold/turns/interruption.ts'
 import { plansOf } from '../node/plans.ts'
 import type { NodePlan } from '../node/runtime.ts'
 import { type LinkChange, Links, noTopology } from '../timed/links.ts'
+import type { LinkTotal } from '../timed/loads.ts'
 import { Reach } from '../timed/reach.ts'
 import type { WaySetting } from '../timed/timing.ts'
 import { mergeSetting } from '../timed/way-settings.ts'
@@ -105,6 +106,11 @@ export class NativeCluster {
   /** How links of the topology differ from what they were at the start. */
   get linkChanges(): readonly LinkChange[] {
     return this.#links?.changes ?? []
+  }
+
+  /** What each link has carried so far; none without a topology. */
+  get carried(): readonly LinkTotal[] {
+    return this.#links?.carried(this.#plane.carried) ?? []
   }
 
   /** Groups of the present partition; null if there is none. */

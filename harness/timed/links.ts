@@ -3,6 +3,7 @@ import { UsageError } from '../../checker/system/errors.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
 import type { PipeChange, Route } from '../../proxy/forwarding/plan.ts'
 import { type Direction, inSeries } from '../../topologies/routes.ts'
+import type { LinkTotal } from './loads.ts'
 
 /** The directions of links on any route, and the pipes that they form. Plain data. */
 export interface LinkPlan {
@@ -29,11 +30,18 @@ export class Links {
   readonly #down = new Set<number>()
   /** By the directions of a link: how it differs from the start. */
   readonly #changes = new Map<string, LinkChange>()
+  /** Pipes that are one direction of a link, each with that direction, which is in no other pipe. */
+  readonly #ownPipes: readonly (readonly [pipe: number, direction: number])[]
 
   constructor(plan: LinkPlan, routes: readonly Route[]) {
     this.#plan = plan
     this.#routes = routes
     this.#now = plan.directions.map(({ pipe }) => pipe)
+    const uses = new Map<number, number>()
+    for (const index of plan.ofPipe.flat()) uses.set(index, (uses.get(index) ?? 0) + 1)
+    this.#ownPipes = plan.ofPipe.flatMap(([index, ...others], pipe) =>
+      others.length === 0 && uses.get(index!) === 1 ? [[pipe, index!] as const] : [],
+    )
   }
 
   copy(): Links {
@@ -47,6 +55,19 @@ export class Links {
   /** How links differ from what they were at the start. */
   get changes(): readonly LinkChange[] {
     return [...this.#changes.values()]
+  }
+
+  /**
+   * What each direction of a link has carried. With the way between two hosts as one pipe, that is known of the hosts' own
+   * links alone.
+   *
+   * @param ofPipes by pipe, in bytes
+   */
+  carried(ofPipes: ArrayLike<number>): LinkTotal[] {
+    return this.#ownPipes.map(([pipe, index]) => {
+      const { from, to } = this.#plan.directions[index]!
+      return { from, to, bandwidth: this.#now[index]!.bandwidth, bytes: ofPipes[pipe]! }
+    })
   }
 
   /**

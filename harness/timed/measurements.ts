@@ -4,6 +4,7 @@ import { decided, evaluate, explanationOf, type Property, type PropertyKind } fr
 import type { PropertyValue } from '../../checker/trace/trace.ts'
 import type { GlobalState, NodeView, ResolvedSystem } from '../config/config.ts'
 import { Observed } from '../config/observed.ts'
+import { Loads } from './loads.ts'
 import type { Look } from './look.ts'
 
 /** Something that happened to the system, at milliseconds since its start. */
@@ -71,6 +72,7 @@ export class Measurements {
     readonly without: number
     readonly stillMs: number
   }[] = []
+  readonly loads = new Loads()
   unseen = 0
   readonly #figures: Map<string, { looksWithout: number; readonly outages: Outage[]; readonly againMs: number[] }>
   readonly #carried: Carried<GlobalState>

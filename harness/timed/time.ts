@@ -7,6 +7,7 @@ import { Agenda } from './agenda.ts'
 import { Copies } from './copies.ts'
 import { Flow } from './flow.ts'
 import { type LinkChange, Links, noTopology } from './links.ts'
+import type { LinkTotal } from './loads.ts'
 import { Reach } from './reach.ts'
 import { Standstills } from './standstills.ts'
 import type { Happening, RunSoFar, TimedHappening, Timing, WaySetting } from './timing.ts'
@@ -214,6 +215,11 @@ export class Time {
   /** What happened to packets so far. */
   get counts(): PacketCounts {
     return this.#ways.counts
+  }
+
+  /** What each link has carried so far; none without a topology. */
+  get carried(): readonly LinkTotal[] {
+    return this.#links?.carried(this.#ways.carried) ?? []
   }
 
   /** What a node's clock shows now, as time elapsed. */

@@ -33,6 +33,8 @@ export interface Carrier extends Copied {
 /** The ways between nodes as the pipes that packets pass one after another, in virtual time. Times are milliseconds. */
 export class Ways implements Copied {
   readonly counts: PacketCounts = { ...noPackets }
+  /** By pipe of the wiring, the bytes that it carried. */
+  readonly carried: Float64Array
   readonly #agenda: Agenda
   readonly #all: readonly PacketPipe[]
   /** By `from→to`. */
@@ -54,14 +56,15 @@ export class Ways implements Copied {
     wiring: Timing['wiring'],
     names: readonly string[],
     agenda: Agenda,
-    of?: { readonly random: SeededRandom; readonly pipes: readonly PacketPipe[] },
+    of?: { readonly random: SeededRandom; readonly pipes: readonly PacketPipe[]; readonly carried: Float64Array },
   ) {
     const { pipes, routes, hops, seed } = wiring
     this.#wiring = wiring
     this.#names = names
     this.#agenda = agenda
     this.#random = of?.random ?? seededRandom(seed)
-    this.#all = of?.pipes ?? pipes.map(settings => new PacketPipe(settings, this.#random))
+    this.carried = of?.carried ?? new Float64Array(pipes.length)
+    this.#all = of?.pipes ?? pipes.map((settings, index) => new PacketPipe(settings, this.#random, this.carried, index))
     for (const [index, route] of routes.entries()) {
       const key = keyOf(names[route.from]!, names[route.to]!)
       const numbered = (pipe: number) => this.#all[pipe]!
@@ -73,10 +76,12 @@ export class Ways implements Copied {
 
   copy(copies: Copies): Ways {
     const random = this.#random.copy()
-    const copyOf = (pipe: PacketPipe) => copies.note(pipe, pipe.copy(random))
-    const made = new Ways(this.#wiring, this.#names, copies.of(this.#agenda), { random, pipes: this.#all.map(copyOf) })
+    const carried = this.carried.slice()
+    const copyOf = (pipe: PacketPipe) => copies.note(pipe, pipe.copy(random, carried))
+    const pipes = this.#all.map(copyOf)
+    const made = new Ways(this.#wiring, this.#names, copies.of(this.#agenda), { random, pipes, carried })
     Object.assign(made.counts, this.counts)
-    for (const [key, pipe] of this.#extra) made.#extra.set(key, copyOf(pipe))
+    for (const [key, pipe] of this.#extra) made.#extra.set(key, copies.note(pipe, pipe.copy(random)))
     return copies.note(this, made)
   }
 

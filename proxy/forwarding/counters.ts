@@ -8,6 +8,10 @@ export type ForwardedCounts = Readonly<Record<Kind, number>>
 export const newCounters = (): Float64Array =>
   new Float64Array(new SharedArrayBuffer(packetKinds.length * Float64Array.BYTES_PER_ELEMENT))
 
+/** By pipe, the bytes that it carried, in memory shared with the router's thread. */
+export const newCarried = (pipes: number): Float64Array =>
+  new Float64Array(new SharedArrayBuffer(pipes * Float64Array.BYTES_PER_ELEMENT))
+
 export const indexOfKind = Object.fromEntries(packetKinds.map((kind, index) => [kind, index])) as Record<Kind, number>
 
 export const countsOf = (counters: Float64Array): ForwardedCounts =>

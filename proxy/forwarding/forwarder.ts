@@ -1,6 +1,6 @@
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { countsOf, type ForwardedCounts, newCounters } from './counters.ts'
+import { countsOf, type ForwardedCounts, newCarried, newCounters } from './counters.ts'
 import type { ForwardingPlan, HostWayChange, PipeChange } from './plan.ts'
 import type { RouterOrder, ThreadData } from './thread.ts'
 import { closeWake, newWake, wake } from './wake.ts'
@@ -13,6 +13,8 @@ type What = RouterOrder extends infer Each ? (Each extends RouterOrder ? Omit<Ea
 export class Forwarder {
   readonly #wake = newWake()
   readonly #counters = newCounters()
+  /** By pipe of the plan, the bytes that it carried. */
+  readonly carried: Float64Array
   readonly #worker: Worker
   readonly #awaited = new Map<number, { done: () => void; fail: (error: unknown) => void }>()
   #orders = 0
@@ -23,7 +25,9 @@ export class Forwarder {
 
   /** @param descriptors of the hosts' TUN devices, which stay open until it has ended */
   constructor(plan: ForwardingPlan, descriptors: readonly number[]) {
-    const workerData: ThreadData = { plan, descriptors, wake: this.#wake, counters: this.#counters }
+    this.carried = newCarried(plan.pipes.length)
+    const counted = { counters: this.#counters, carried: this.carried }
+    const workerData: ThreadData = { plan, descriptors, wake: this.#wake, ...counted }
     this.#worker = new Worker(program, { workerData })
     this.#worker.on('message', (id: number) => {
       this.#awaited.get(id)?.done()

@@ -51,19 +51,33 @@ export class PacketPipe {
   #next = 0
   #early: EarlyDrop | undefined
   #cross: CrossTraffic | undefined
+  readonly #carried: Float64Array | undefined
+  readonly #index: number
   readonly #enterCross = (at: number, bytes: number) => void this.#send(at, bytes)
 
-  constructor(settings: PipeSettings, random: () => number) {
+  /**
+   * @param carried where it adds the bytes of packets that it took and did not drop, at its index: memory that another thread
+   * may read. Without it they are not counted
+   */
+  constructor(settings: PipeSettings, random: () => number, carried?: Float64Array, index = 0) {
     this.#settings = settings
     this.#random = random
+    this.#carried = carried
+    this.#index = index
     this.#sent = emptyQueue(settings)
     this.#early = earlyDropOf(settings, random)
     this.#cross = crossOf(settings, random)
   }
 
-  /** Another one in the same state. @param random its random numbers from now on */
-  copy(random: () => number): PacketPipe {
-    const made = new PacketPipe({ delayMs: 0 }, random)
+  /**
+   * Another one in the same state.
+   *
+   * @param random its random numbers from now on
+   *
+   * @param carried a copy of what all have carried
+   */
+  copy(random: () => number, carried?: Float64Array): PacketPipe {
+    const made = new PacketPipe({ delayMs: 0 }, random, carried, this.#index)
     made.#settings = this.#settings
     made.#freeAt = this.#freeAt
     made.#lastOut = this.#lastOut
@@ -99,6 +113,7 @@ export class PacketPipe {
     this.#cross?.until(now, this.#enterCross)
     const sentAt = this.#send(now, bytes)
     if (sentAt === overflowed) return overflowed
+    if (this.#carried) this.#carried[this.#index]! += bytes
     if (reorder > 0 && this.#random() < reorder) return sentAt
     const jitter = jitterMs > 0 ? (2 * this.#random() - 1) * jitterMs : 0
     const out = Math.max(sentAt + Math.max(0, delayMs + jitter), this.#lastOut + instant)

@@ -41,6 +41,11 @@ export class Plane {
     return this.#router.failed
   }
 
+  /** By pipe of the plan, the bytes that it carried. */
+  get carried(): Float64Array {
+    return this.#router.carried
+  }
+
   get counts(): ForwardedCounts {
     const { counts } = this.#router
     const direct = this.#switch?.counts ?? { forwarded: 0, bytes: 0 }

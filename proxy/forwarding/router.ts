@@ -3,7 +3,7 @@ import { mersenne } from 'pure-rand/generator/mersenne'
 import { parseAddress } from '../../linux/address.ts'
 import { age } from '../packets/ip-header.ts'
 import { answerTimeExceeded } from '../time-to-live.ts'
-import { indexOfKind, type Kind, newCounters } from './counters.ts'
+import { indexOfKind, type Kind, newCarried, newCounters } from './counters.ts'
 import { Packets, type Pass } from './packets.ts'
 import { type Passage, Path } from './path.ts'
 import { lost, overflowed, PacketPipe } from './pipe.ts'
@@ -43,13 +43,14 @@ export class Router {
     { addresses, pipes, routes, hops, seed }: ForwardingPlan,
     ports: readonly Port[],
     counters = newCounters(),
+    carried = newCarried(pipes.length),
   ) {
     this.counters = counters
     this.#ports = ports
     this.#hosts = new Map(addresses.map((address, host) => [parseAddress(address), host]))
     const generator = mersenne(seed)
     this.#random = () => uniformFloat64(generator)
-    this.#pipes = pipes.map(settings => new PacketPipe(settings, this.#random))
+    this.#pipes = pipes.map((settings, index) => new PacketPipe(settings, this.#random, carried, index))
     this.#paths = Array(addresses.length ** 2).fill(undefined)
     for (const [index, { from, to, pipes }] of routes.entries())
       this.#paths[from * ports.length + to] = new Path(

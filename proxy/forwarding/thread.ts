@@ -13,6 +13,8 @@ export interface ThreadData {
   readonly descriptors: readonly number[]
   readonly wake: number
   readonly counters: Float64Array
+  /** By pipe. */
+  readonly carried: Float64Array
 }
 
 /** An order. The thread answers with its id when it is done. */
@@ -48,6 +50,7 @@ class Thread {
       data.plan,
       data.descriptors.map(descriptor => new TunPort(descriptor)),
       data.counters,
+      data.carried,
     )
     for (const [host, descriptor] of data.descriptors.entries()) this.#all.add(descriptor, host)
     this.#all.add(data.wake, wakeKey)

@@ -1,4 +1,5 @@
 import type { Run } from '../../../harness/emulation/run.ts'
+import type { Loads } from '../../../harness/timed/loads.ts'
 import { cumulative, panel, picture } from './panel.ts'
 
 /**
@@ -22,6 +23,7 @@ export const drawRun = (
       'properties that do not hold',
       looks.map(({ atMs, without }) => [atMs / 1000, without]),
     ),
+    ...busiest(measurements.loads, seconds),
     ...distribution('seconds to join', joinTimes),
     ...distribution(
       'seconds to recover after a fault',
@@ -33,6 +35,27 @@ export const drawRun = (
     ),
   ]
   return picture(name, panels)
+}
+
+/** How many links are drawn: more lines could not be told apart. */
+const linksMax = 6
+
+/** The links that carried most, in each look as much as since the look before it. */
+const busiest = ({ all, looksMs }: Loads, seconds: number): string[][] => {
+  const limited = all.filter(({ load }) => load !== null)
+  const bytesOf = new Map<string, number>()
+  for (const { from, to, bytes } of limited) bytesOf.set(`${from}→${to}`, (bytesOf.get(`${from}→${to}`) ?? 0) + bytes)
+  const names = [...bytesOf].sort(([, one], [, other]) => other - one).map(([name]) => name)
+  const shown = names.slice(0, linksMax)
+  if (shown.length === 0) return []
+  const lines = shown.map(name => {
+    const loads = new Map(
+      limited.filter(({ from, to }) => `${from}→${to}` === name).map(({ atMs, load }) => [atMs, load!]),
+    )
+    return { points: looksMs.map(atMs => [atMs / 1000, 100 * (loads.get(atMs) ?? 0)] as const) }
+  })
+  const title = `load of the busiest links, per cent: ${shown.join(', ')}`
+  return [panel(title, lines, seconds, 's')]
 }
 
 /** A cumulative distribution: the share of values up to each value. */

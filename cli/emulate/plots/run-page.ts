@@ -11,6 +11,8 @@ import type { Content } from '../../command/server.ts'
 /** How many looks, and happenings, the page shows. */
 const looksMax = 600
 const happeningsMax = 20
+/** How many links, the busiest first. */
+const loadsMax = 20
 
 /** The page of a run, made for whoever has its token. */
 export const runPage = (
@@ -45,6 +47,9 @@ export const seenOf = ({ elapsedMs, nodes, groups, ways, links, measurements, co
       .slice(-happeningsMax)
       .map(({ atMs, label }) => ({ s: atMs / 1000, label }))
       .reverse(),
+    loads: measurements.loads.last
+      .slice(0, loadsMax)
+      .map(({ from, to, bytes, load }) => ({ link: `${from}→${to}`, bytes, load })),
     dropped: Object.values(others).reduce((sum, count) => sum + count, 0),
     calls: { ok, failed: timed.length - ok },
   }

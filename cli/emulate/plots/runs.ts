@@ -52,7 +52,7 @@ const contentOf = (file: string): unknown => {
 
 /** Values by what they are values of: times in seconds, and each number that `emulation.measure` found. */
 export const valuesOf = ({ series }: RunSeries): Readonly<Record<string, readonly number[]>> => {
-  const { looks: _, happenings: __, joins = [], recoveries = [], calls = [], ...measured } = series
+  const { looks: _, happenings: __, joins = [], recoveries = [], calls = [], loads = [], ...measured } = series
   const secondsOf = (rows: readonly Measured[]) => numbersOf(rows, 'tookMs').map(ms => ms / 1000)
   const columns = Object.entries(measured).flatMap(([name, rows]) =>
     [...new Set(rows.flatMap(row => Object.keys(row)))]
@@ -64,6 +64,7 @@ export const valuesOf = ({ series }: RunSeries): Readonly<Record<string, readonl
     'seconds to recover after a fault': secondsOf(recoveries),
     'seconds of a call': secondsOf(calls.filter(({ isOk }) => isOk === true)),
     'per cent of calls that failed': calls.length === 0 ? [] : calls.map(({ isOk }) => (isOk === true ? 0 : 100)),
+    'per cent of the bandwidth of a link': numbersOf(loads, 'load').map(load => 100 * load),
     ...Object.fromEntries(columns),
   }
   return Object.fromEntries(Object.entries(all).filter(([, values]) => values.length > 0))

@@ -52,6 +52,7 @@ const RunPage = () => {
           <Over title="nodes that are up" seen={seen} column="up" />
           <Over title="properties that do not hold" seen={seen} column="violated" />
           <Topology seen={seen} />
+          <Loads seen={seen} />
           <Happened seen={seen} />
         </main>
       )}
@@ -210,6 +211,34 @@ const Topology = ({ seen: { nodes } }: Shown) => {
         })}
       </svg>
     </figure>
+  )
+}
+
+/** What the busiest links carried between the last two looks. */
+const Loads = ({ seen: { loads } }: Shown) => {
+  if (loads.length === 0) return null
+  return (
+    <section>
+      <h2>Links</h2>
+      <table>
+        <thead>
+          <tr>
+            <th>link</th>
+            <th>kB</th>
+            <th>load</th>
+          </tr>
+        </thead>
+        <tbody>
+          {loads.map(({ link, bytes, load }) => (
+            <tr key={link}>
+              <th scope="row">{link}</th>
+              <td>{(bytes / 1000).toFixed(1)}</td>
+              <td>{load === null ? 'no limit' : `${(100 * load).toFixed(0)} %`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   )
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { PrintedLines } from '../../../cli/emulate/printed-lines.ts'
 import { MeasuredLines } from '../../../cli/emulate/series.ts'
 import { copyOfFixtures, here } from '../lastnail.ts'
@@ -82,3 +82,57 @@ test.each(['virtual', 'native'])(
     if (pace === 'virtual') expect(all.ticks.map(({ s }: { s: number }) => Math.floor(s))).toEqual([1, 2, 3, 4])
   },
 )
+
+const star = {
+  nodes: [{ id: 'hub', role: 'transit' }, ...['a', 'b'].map(id => ({ id, role: 'client' }))],
+  links: [
+    { from: 'hub', to: 'a', class: 'client-stub', delayMs: 5, bandwidth: 2e6 },
+    { from: 'hub', to: 'b', class: 'client-stub', delayMs: 5, bandwidth: 4e6 },
+  ],
+}
+/** With the headers of UDP and IP it sends 1,000 bytes 125 times a second: 1 Mbit/s. */
+const sends = `
+const socket = require('node:dgram').createSocket('udp4')
+socket.bind(7000)
+let count = 0
+const begun = performance.now()
+if (process.argv[2]) setInterval(() => {
+  for (; count * 8 < performance.now() - begun; count++) socket.send(Buffer.alloc(972), 7000, process.argv[2])
+}, 40)
+`
+const loadConfig = `
+import { defineSystem } from 'lastnail'
+export default defineSystem({
+  name: 'loads',
+  nodes: { a: { command: ['node', 'sends.cjs', '{{b.address}}'] }, b: { command: ['node', 'sends.cjs'] } },
+  emulation: { topology: 'star.json', for: '4s' },
+})`
+
+test.each(['virtual', 'native'])('at the pace %s, the load of each link is known by looks', async pace => {
+  const { directory, remove } = copyOfFixtures({
+    ...{ 'loads.config.ts': loadConfig, 'sends.cjs': sends, 'star.json': JSON.stringify(star) },
+  })
+  onTestFinished(remove)
+  const { code, stdout } = await here(directory, 'emulate', 'loads.config.ts', '--series', '--pace', pace, '--json')
+  expect({ code, stdout }).toMatchObject({ code: 0 })
+  const { series, plot } = JSON.parse(stdout.trim().split('\n').at(-1)!)
+  const { loads } = JSON.parse(readFileSync(join(directory, series), 'utf8'))
+  const of = (link: string) => loads.filter((row: { link: string }) => row.link === link)
+  expect([...new Set(loads.map((row: { link: string }) => row.link))].sort()).toEqual(['a→hub', 'hub→b'])
+  // The first look sees the start of the programs too, and a busy machine sends late.
+  for (const [link, load] of [
+    ['a→hub', 0.5],
+    ['hub→b', 0.25],
+  ] as const) {
+    const rows = of(link).slice(1, 3)
+    expect(rows).toHaveLength(2)
+    for (const row of rows) {
+      expect(row.bytes % 1000).toBe(0)
+      expect(row.load).toBeGreaterThan(load / 2)
+      expect(row.load).toBeLessThan(load * 2)
+    }
+  }
+  expect(readFileSync(join(directory, plot), 'utf8')).toContain('load of the busiest links, per cent: a→hub, hub→b')
+  await here(directory, 'plot', dirname(series), '--out', 'all.svg')
+  expect(readFileSync(join(directory, 'all.svg'), 'utf8')).toContain('per cent of the bandwidth of a link')
+})

@@ -144,3 +144,22 @@ test('a pipe that changes lets out what it has taken in as it would have, and th
   pipe.change({ delayMs: 100, bandwidth: 8000, queue: { packets: 5 } }, 12)
   expect(pipe.enter(13, 1)).toBe(114)
 })
+
+test.each([
+  [
+    'each',
+    ['a→left', 'b→left', 'c→right', 'd→right', 'left→a', 'left→b', 'left→right', 'right→c', 'right→d', 'right→left'],
+  ],
+  ['collapsed', ['a→left', 'b→left', 'c→right', 'left→a', 'left→b', 'right→c']],
+] as const)('%s: what links carry is told of those that all share who pass them', (hops, shared) => {
+  const { open, pipes, change } = wire(hops)
+  change({ link: 'a', bandwidth: 3e6 })
+  const totals = open.carried(pipes.map((_, index) => index + 1))
+  expect(totals.map(({ from, to }) => `${from}→${to}`).sort()).toEqual(shared)
+  expect(new Set(totals.map(({ bytes }) => bytes)).size).toBe(shared.length)
+  expect(Object.fromEntries(totals.map(({ from, bandwidth }) => [from, bandwidth]))).toMatchObject({
+    a: 3e6,
+    b: 1e6,
+    c: 2e6,
+  })
+})
