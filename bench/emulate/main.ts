@@ -8,6 +8,8 @@ const parts: Record<string, readonly string[]> = {
   shaping: here('shaping'),
   disciplines: here('disciplines'),
   paces: here('paces'),
+  iperf: here('iperf'),
+  swarm: here('swarm'),
   speed: here('speed'),
   recording: here('recording'),
   predicates: here('predicates'),
@@ -15,6 +17,7 @@ const parts: Record<string, readonly string[]> = {
   throughput: here('throughput'),
   growth: here('growth'),
   scale: here('scale'),
+  thousand: here('thousand'),
   experiment: here('experiment'),
 }
 runParts(parts)
