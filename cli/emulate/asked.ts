@@ -41,6 +41,9 @@ export const linkChange: z.ZodType<LinkChange> = z.strictObject(link)
 /** A program to run in a node. */
 export const execSchema = z.strictObject({ node: name, command: z.array(z.string()).min(1) })
 
+/** What is to happen at which times of the run: the lines of a script of churn. */
+export const planSchema = z.strictObject({ script: z.string() })
+
 const values = {
   node: name,
   manner: z.enum(manners),

@@ -20,6 +20,8 @@ export interface Controller extends NodeActions {
   act(action: Happening): Promise<RunState>
   /** Runs a program in a node's namespaces. */
   exec(node: string, command: readonly string[]): Promise<ExecResult>
+  /** Replaces what is planned besides the configuration: the lines of a script of churn, with times of the run. */
+  plan(script: string): Promise<RunState>
   /** Resets the connections between two nodes. */
   reset(node: string, peer: string): Promise<RunState>
   /** Lets a node's wall clock jump, forwards or back. */
@@ -71,6 +73,7 @@ export const control = (which?: Control | string): Controller => {
     ...(Object.fromEntries(nodeActions) as NodeActions),
     act,
     exec: async (node, command) => JSON.parse(await ask('POST', 'exec', { node, command })),
+    plan: async script => JSON.parse(await ask('POST', 'plan', { script })),
     list: async () => JSON.parse(await ask('GET', 'list')),
     metrics: () => ask('GET', 'metrics'),
     reset: (node, peer) => act({ does: 'reset', node, peer }),

@@ -1,9 +1,11 @@
 import { realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sentenceOf } from '../../checker/happening/happenings.ts'
 import type { Run, RunningNode } from '../../harness/emulation/run.ts'
 import { createRunDirectory, removeRunDirectory } from '../../harness/files/run-directory.ts'
+import { readScript } from '../../topologies/churn/script.ts'
 import { type Content, checkAsked, serve } from '../command/server.ts'
-import { actionSchema, execSchema } from './asked.ts'
+import { actionSchema, execSchema, planSchema } from './asked.ts'
 import { metricsOf } from './metrics.ts'
 import { seenOf } from './plots/run-page.ts'
 
@@ -20,6 +22,8 @@ export interface RunState {
   readonly links: Run['links']
   /** Groups of the partition; null if there is none. */
   readonly groups: readonly (readonly string[])[] | null
+  /** What is planned by `control plan` and has not happened. */
+  readonly planned: readonly { readonly atMs: number; readonly happening: string }[]
 }
 
 /** Address of a running system's control interface. */
@@ -60,6 +64,7 @@ export const openControl = async (
     ways: run.ways,
     links: run.links,
     groups: run.groups,
+    planned: run.planned.map(event => ({ atMs: event.atMs, happening: sentenceOf(event) })),
   })
   const server = await serve(
     {
@@ -74,6 +79,13 @@ export const openControl = async (
       actions: {
         act: async asked => {
           await run.act(checkAsked(actionSchema, asked))
+          return running()
+        },
+        plan: async asked => {
+          const { script } = checkAsked(planSchema, asked)
+          const names = run.nodes.map(({ name }) => name)
+          const there = run.nodes.filter(({ isAlive, isCut }) => isAlive && !isCut).map(({ name }) => name)
+          run.plan(readScript(script, names, there).events)
           return running()
         },
         exec: asked => {

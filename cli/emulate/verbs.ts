@@ -4,6 +4,7 @@ import type { StrikeKind } from '../../checker/happening/strikes.ts'
 import { describeLink } from '../../checker/happening/ways.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import type { PipeSettings } from '../../proxy/forwarding/pipe.ts'
+import { readText } from '../../topologies/formats/file.ts'
 import { parseJump } from '../../topologies/formats/units.ts'
 import { type Discipline, disciplines } from '../../topologies/topology.ts'
 import { print } from '../command/print.ts'
@@ -129,6 +130,12 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
   verb('list', 'shows nodes, the settings between them, and the links that were changed').action(
     async (options: Json) => tell(await controller().list(), options),
   )
+  verb(
+    'plan',
+    'plans what happens later, in place of an earlier such plan: lines such as "90s leave n1 kill", with times of the run',
+  )
+    .argument('<file>', 'the script; an empty one takes everything back')
+    .action(async (file: string, options: Json) => tell(await controller().plan(readText(file)), options))
   verb('exec', 'runs a program in a node: control exec n1 -- redis-cli ping')
     .argument('<node>')
     .argument('<command...>', 'after --')
@@ -224,12 +231,13 @@ const linkChangeOf = ({ delay, loss, clear, down, up, ...shaped }: LinkOptions) 
   return change
 }
 
-const describe = ({ system, elapsedMs, nodes, groups, ways, links }: RunState): string[] => [
+const describe = ({ system, elapsedMs, nodes, groups, planned, ways, links }: RunState): string[] => [
   `${system}, ${(elapsedMs / 1000).toFixed(1)} s`,
   ...nodes.map(
     ({ name, address, isAlive, isCut }) => `  ${name} ${address} ${isAlive ? 'up' : 'down'}${isCut ? ', cut' : ''}`,
   ),
   ...(groups ? [`  partition: ${groups.map(group => group.join(',')).join(' ')}`] : []),
+  ...planned.map(({ atMs, happening }) => `  at ${atMs / 1000} s: ${happening}`),
   ...links.map(change => `  link ${describeLink(change)}`),
   ...ways.map(
     ({ from, to, isCut, pipe }) =>

@@ -113,5 +113,8 @@ export const running: z.ZodType<RunState> = z.strictObject({
   nodes: z.array(z.strictObject({ name: z.string(), address: z.string(), isAlive: z.boolean(), isCut: z.boolean() })),
   ways: z.array(way).describe('settings on links that were set and not cleared'),
   links: z.array(linkChange).describe('how links of the topology differ from what they were at the start'),
+  planned: z
+    .array(z.strictObject({ atMs: amount, happening: z.string() }))
+    .describe('what control plan planned and has not happened'),
   groups: z.array(z.array(z.string())).nullable().describe('groups of a partition; null if there is none'),
 })

@@ -1,10 +1,12 @@
 import { namesIn } from '../../checker/happening/happenings.ts'
 import { isStrike } from '../../checker/happening/strikes.ts'
 import { UsageError } from '../../checker/system/errors.ts'
+import type { ChurnEvent } from '../../topologies/churn/plan.ts'
 import { execOf } from '../clients/clients.ts'
 import { noNode } from '../clients/state.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ClientCall, ExecResult } from '../config/config.ts'
+import { Planned } from '../timed/planned.ts'
 import type { Happening, Pace, TimedHappening } from '../timed/timing.ts'
 
 /** Somebody who waits until what was requested has happened. */
@@ -24,6 +26,7 @@ interface Awaited {
 export class Requests {
   /** Called for each request. */
   onRequest: () => void = () => undefined
+  readonly planned = new Planned()
   readonly #cluster: Cluster
   readonly #pace: Pace
   /** Not yet part of the run. */
@@ -49,6 +52,25 @@ export class Requests {
    * @throws UsageError for an unknown node or link, and for what this pace cannot do
    */
   async act(happening: Happening): Promise<void> {
+    this.#require(happening)
+    await new Promise<void>(done => {
+      this.#requested.push({ happening, done })
+      this.onRequest()
+    })
+  }
+
+  /**
+   * Replaces what was planned by requests and has not happened.
+   *
+   * @throws UsageError as `act`, and for an event in the past
+   */
+  plan(events: readonly ChurnEvent[], nowMs: number): void {
+    for (const event of events) this.#require(event)
+    this.planned.put(events, nowMs)
+    this.onRequest()
+  }
+
+  #require(happening: Happening): void {
     const names = this.#cluster.views.map(({ name }) => ({ name }))
     for (const name of namesIn(happening))
       if (!names.some(each => each.name === name)) throw new UsageError(noNode(name, names))
@@ -56,10 +78,6 @@ export class Requests {
     this.#requireStrike(happening)
     if (happening.does === 'set' && happening.ways.some(({ pipe }) => (pipe?.duplicate ?? 0) > 0))
       throw new UsageError(`packets come twice (--duplicate) at the pace native alone, this run is at ${this.#pace}`)
-    await new Promise<void>(done => {
-      this.#requested.push({ happening, done })
-      this.onRequest()
-    })
   }
 
   /** @throws UsageError if the run did not begin so that this may strike a node */
@@ -94,6 +112,12 @@ export class Requests {
   makeDue(): void {
     for (const { happening, done } of this.#requested.splice(0))
       this.#asked.push({ happening: this.#cluster.running.time!.ask(happening), done })
+    this.#cluster.running.lookAgain()
+  }
+
+  /** Makes what is planned until now due: like a request, it is part of what a replay repeats. */
+  makePlannedDue(nowMs: number): void {
+    for (const event of this.planned.take(nowMs)) this.#cluster.running.time!.ask(event)
     this.#cluster.running.lookAgain()
   }
 

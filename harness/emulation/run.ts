@@ -1,4 +1,5 @@
 import type { ForwardedCounts } from '../../proxy/forwarding/counters.ts'
+import type { ChurnEvent } from '../../topologies/churn/plan.ts'
 import type { ClientCall, ExecResult } from '../config/config.ts'
 import type { SteeringCounts } from '../steering/counts.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
@@ -27,8 +28,18 @@ export interface Run {
   readonly steering?: SteeringCounts | undefined
   /** Undefined if nothing is predicted. `behindMs`: by how much the predictor is behind the run. */
   readonly prediction?: (PredictionCounts & { readonly behindMs: number }) | undefined
+  /** What is planned while it runs and has not happened, besides the plan that it began with. */
+  readonly planned: readonly ChurnEvent[]
   /** @throws UsageError for an unknown node */
   act(happening: Happening): Promise<void>
+  /**
+   * Replaces what is planned.
+   *
+   * @param events in order of time
+   *
+   * @throws UsageError for an event in the past, and as `act`
+   */
+  plan(events: readonly ChurnEvent[]): void
   /**
    * Runs a program in a node.
    *

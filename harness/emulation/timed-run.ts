@@ -5,6 +5,7 @@ import { due } from '../../checker/choosers/due.ts'
 import { BudgetSpent } from '../../checker/system/budget.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { ForwardedCounts } from '../../proxy/forwarding/counters.ts'
+import type { ChurnEvent } from '../../topologies/churn/plan.ts'
 import type { VisitorListener } from '../clients/visitors.ts'
 import type { Cluster } from '../cluster.ts'
 import type { ExecResult, ResolvedSystem } from '../config/config.ts'
@@ -199,9 +200,16 @@ export class TimedRun implements Run {
         this.#takeRequests()
         const next = due(this.#live.enabled())
         const dueMs = Math.max(next?.due ?? Number.POSITIVE_INFINITY, this.elapsedMs)
-        if (!(await this.#waitUntil(Math.min(dueMs, forMs), signal))) continue
-        this.#lookUntil(Math.min(dueMs, forMs))
-        await this.#searchUntil(Math.min(dueMs, forMs))
+        const plannedMs = this.#requests.planned.nextMs
+        const untilMs = Math.min(dueMs, plannedMs, forMs)
+        if (!(await this.#waitUntil(untilMs, signal))) continue
+        this.#lookUntil(untilMs)
+        await this.#searchUntil(untilMs)
+        if (plannedMs === untilMs && plannedMs < forMs) {
+          this.#cluster.running.time!.pass(plannedMs)
+          this.#requests.makePlannedDue(plannedMs)
+          continue
+        }
         if (next === undefined || dueMs >= forMs) break
         if (this.#options.pace === 'real') this.#beLate(dueMs)
         await this.#steers.execute(next, next.due!)
@@ -220,6 +228,14 @@ export class TimedRun implements Run {
   /** Makes something happen at the present time, as part of the run. */
   act(happening: Happening): Promise<void> {
     return this.#requests.act(happening)
+  }
+
+  get planned(): readonly ChurnEvent[] {
+    return this.#requests.planned.all
+  }
+
+  plan(events: readonly ChurnEvent[]): void {
+    this.#requests.plan(events, this.elapsedMs)
   }
 
   exec(node: string, command: readonly string[]): Promise<ExecResult> {

@@ -3,11 +3,12 @@ import { type Does, effectOf, kindOf, nodeOf, sentenceOf } from '../../checker/h
 import { isStrike } from '../../checker/happening/strikes.ts'
 import { UsageError } from '../../checker/system/errors.ts'
 import { messageOf } from '../../checker/system/show.ts'
-import type { ChurnPlan } from '../../topologies/churn/plan.ts'
+import type { ChurnEvent, ChurnPlan } from '../../topologies/churn/plan.ts'
 import { ConfigError, type ExecResult, type NodeView, type ResolvedSystem } from '../config/config.ts'
 import { unlessInterrupted } from '../hold/turns/interruption.ts'
 import type { Look } from '../timed/look.ts'
 import { type Happened, Measurements } from '../timed/measurements.ts'
+import { Planned } from '../timed/planned.ts'
 import { type Happening, inOrder, type TimedLinkChange } from '../timed/timing.ts'
 import type { Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
@@ -49,6 +50,8 @@ export class Emulation {
   readonly #options: EmulationOptions
   readonly #observer: EmulationObserver
   readonly #looks: Looks
+  readonly #planned = new Planned()
+  #planTimer: NodeJS.Timeout | undefined
   #begun = performance.now()
 
   private constructor(
@@ -163,6 +166,29 @@ export class Emulation {
     this.#note({ ...describe(happening), atMs, isCrash: false })
   }
 
+  get planned(): readonly ChurnEvent[] {
+    return this.#planned.all
+  }
+
+  /** @throws UsageError for an event in the past, and what this pace cannot do */
+  plan(events: readonly ChurnEvent[]): void {
+    for (const { does } of events) requireNative(does)
+    this.#planned.put(events, this.elapsedMs)
+    this.#awaitPlanned()
+  }
+
+  #awaitPlanned(): void {
+    clearTimeout(this.#planTimer)
+    if (this.#planned.all.length === 0) return
+    const waitMs = Math.min(this.#planned.nextMs - this.elapsedMs, timerMsMax)
+    this.#planTimer = setTimeout(() => {
+      // One that is impossible by now, such as a node that joins and is there, changes nothing.
+      for (const { atMs: _, ...happening } of this.#planned.take(this.elapsedMs))
+        this.act(happening).catch(() => undefined)
+      this.#awaitPlanned()
+    }, waitMs)
+  }
+
   /**
    * Runs a program in a node.
    *
@@ -180,6 +206,7 @@ export class Emulation {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#planTimer)
     this.clients.close()
     this.#looks.close()
     await this.cluster.close()
@@ -251,6 +278,9 @@ const requireNative = (does: Does): void => {
     `"${does}" is not there at the pace native, where nodes have this machine's clock and their system calls are not held: expected --pace virtual or real`,
   )
 }
+
+/** The longest wait of a timer of Node.js. */
+const timerMsMax = 2 ** 31 - 1
 
 /** For what a node is stopped that was paused. */
 const aPause = 'a pause'
