@@ -65,7 +65,7 @@ module.exports = {
     ]),
     ...floors('harness/rewind', [['calls/'], ['memory/'], ['[a-z-]+\\.ts$']]),
     ...floors('harness/execution', [['choices/'], ['[a-z-]+\\.ts$']]),
-    ...floors('proxy', [['packets/'], ['[a-z-]+\\.ts$'], ['dissect/', 'forwarding/']]),
+    ...floors('proxy', [['packets/', 'dns/'], ['[a-z-]+\\.ts$'], ['dissect/', 'forwarding/']]),
     ...floors('topologies', [['[a-z-]+\\.ts$'], ['generate/'], ['formats/', 'summary/'], ['picture/', 'churn/']]),
     ...floors('report', [['model/'], ['[a-z-]+\\.ts$'], ['page/']]),
     ...floors('docker', [['[a-z-]+\\.ts$'], ['compose/']]),

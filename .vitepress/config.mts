@@ -45,6 +45,7 @@ export default defineConfig({
           { text: 'Pauses', link: '/docs/pauses' },
           { text: 'Disks that fail', link: '/docs/disks' },
           { text: 'Clocks that jump', link: '/docs/clock-jumps' },
+          { text: 'Names that change', link: '/docs/names' },
           { text: 'Messages in parts', link: '/docs/parts' },
           { text: 'Orders of threads', link: '/docs/threads' },
           { text: 'What is outside', link: '/docs/outside' },

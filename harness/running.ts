@@ -1,4 +1,5 @@
 import type { VisitorListener } from './clients/visitors.ts'
+import { wrongNameIn } from './config/changing-names.ts'
 import type { Driver } from './execution/driver.ts'
 import type { Stage } from './execution/stage.ts'
 import type { StepFaultKind } from './hold/held/step-faults.ts'
@@ -65,6 +66,11 @@ export class Running {
   /** Whether a node stops at the system calls at which such a fault strikes. */
   stopsFor(node: string, kind: StepFaultKind): boolean {
     return this.#stage.node(node).stopsFor(kind)
+  }
+
+  /** Why a name cannot mean a node: see `wrongNameIn`. */
+  wrongNameIn(asked: { readonly name: string; readonly node: string }): string | undefined {
+    return wrongNameIn(this.#stage.system, asked)
   }
 
   /** Computes the enabled choices again after somebody requested something. */

@@ -11,6 +11,7 @@ import { Connections, type ConnectionsMark } from './connections.ts'
 import { Cuts } from './cuts.ts'
 import { type DatagramMessage, Datagrams } from './datagrams.ts'
 import type { Dissector } from './dissector.ts'
+import { ChangingNames } from './dns/names.ts'
 import type { ConnectionNames, RoomOf } from './end.ts'
 import { HeldMessages, type PlayedMessage } from './held-messages.ts'
 import { Hosts } from './hosts.ts'
@@ -36,6 +37,8 @@ export interface NetworkOptions {
   readonly routersBetween?: (from: string, to: string) => readonly RouterOnWay[]
   /** The IPv4 address of the host of this name, in small letters; that of an attached one by default. */
   readonly addressOf?: (name: string) => number | undefined
+  /** The host that each name means at first, by names in small letters that no host has; none by default. */
+  readonly names?: Readonly<Record<string, string>>
   /** How much a node may have under way on a connection; 4 MiB by default. */
   readonly roomOf?: RoomOf
 }
@@ -50,6 +53,8 @@ export interface NetworkMark {
   readonly virtualNumbers: WayCountsMark
   /** Keys of the cut directions. */
   readonly cuts: readonly string[]
+  /** The host that each name means. */
+  readonly names: Readonly<Record<string, string>>
   readonly anomalies: Readonly<tcp.Anomalies>
   readonly ignored: Readonly<Ignored>
 }
@@ -59,6 +64,7 @@ export class Network {
   readonly kernels: Kernels
   readonly messages: HeldMessages
   readonly faults: NetworkFaults
+  readonly names: ChangingNames
   readonly #connections: Connections
   readonly #datagrams: Datagrams
   readonly #virtualHosts: VirtualHosts
@@ -74,6 +80,7 @@ export class Network {
       messageBytesMax = Number.POSITIVE_INFINITY,
       routersBetween = () => [],
       addressOf,
+      names = {},
       roomOf = () => tcp.windowMax,
     }: NetworkOptions = {},
     mark?: NetworkMark,
@@ -92,7 +99,9 @@ export class Network {
     this.#datagrams = new Datagrams(ordinals, labelOf, dissector, mark?.datagrams)
     for (const stream of mark?.streams ?? []) this.#virtualHosts.resume(stream)
     const held = { hosts, connections: this.#connections, datagrams: this.#datagrams, cuts: this.#cuts, writer }
-    const known = { ...held, routersBetween, addressOf: addressOf ?? (name => hosts.find(name)?.address) }
+    this.names = new ChangingNames(mark?.names ?? names)
+    const ownAddressOf = addressOf ?? (name => hosts.find(name)?.address)
+    const known = { ...held, routersBetween, names: this.names, addressOf: ownAddressOf }
     this.#reader = new PacketReader(known, this.#anomalies, mark?.ignored)
     this.kernels = new Kernels(hosts, this.attachments, this.#reader)
     this.messages = new HeldMessages({ ...held, labelOf })
@@ -109,6 +118,7 @@ export class Network {
       ordinals: this.#ordinals.mark(),
       virtualNumbers: this.#virtualHosts.numbers(),
       cuts: this.#cuts.keys(),
+      names: this.names.all(),
       anomalies: { ...this.#anomalies },
       ignored: this.#reader.ignored(),
     }

@@ -2,6 +2,8 @@ import { bytesOfAddress, ipv6Of, isForMany, isIpv6, isMulticast, parseAddress } 
 import type { Connections } from './connections.ts'
 import type { Cuts } from './cuts.ts'
 import type { Datagrams, HeaderAndPayload } from './datagrams.ts'
+import type { ChangingNames } from './dns/names.ts'
+import { answerQuery, resolverAddress, resolverPort } from './dns/resolver.ts'
 import type { Endpoint } from './endpoint.ts'
 import { endKey, type Host, type Hosts } from './hosts.ts'
 import type { PacketWriter } from './packet-writer.ts'
@@ -17,7 +19,6 @@ import {
   type Segment,
   type Unreachable,
 } from './packets/packet.ts'
-import { answerQuery, resolverAddress, resolverPort } from './resolver.ts'
 import type { RouterOnWay } from './routers.ts'
 import * as tcp from './tcp.ts'
 import { answerTimeExceeded } from './time-to-live.ts'
@@ -57,6 +58,7 @@ interface Destinations {
   readonly cuts: Cuts
   readonly writer: PacketWriter
   readonly routersBetween: (from: string, to: string) => readonly RouterOnWay[]
+  readonly names: ChangingNames
   /** The IPv4 address of the host of this name, in small letters. */
   readonly addressOf: (name: string) => number | undefined
 }
@@ -171,11 +173,17 @@ export class PacketReader {
 
   /** Nobody has to wait for an answer: what programs ask is which hosts there are. */
   #resolve(from: Host, datagram: Datagram): void {
+    const { names, addressOf } = this.#to
     const answer = answerQuery(datagram.payload, name => {
-      const address = name === 'localhost' ? localhost : this.#to.addressOf(name)
-      return address === undefined
-        ? undefined
-        : { A: bytesOfAddress(address), AAAA: address === localhost ? loopback6 : bytesOfAddress(ipv6Of(address)) }
+      const meant = names.hostOf(name)
+      const address = name === 'localhost' ? localhost : addressOf(meant?.toLowerCase() ?? name)
+      if (address === undefined) return undefined
+      const A = bytesOfAddress(address)
+      return {
+        A,
+        AAAA: address === localhost ? loopback6 : bytesOfAddress(ipv6Of(address)),
+        mayChange: meant !== undefined,
+      }
     })
     if (answer) this.#to.writer.answer(from, datagram, answer)
   }

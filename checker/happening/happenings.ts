@@ -30,6 +30,8 @@ export interface Happenings<Pipe = object, LinkChange = AnyLinkChange> {
   readonly resume: { readonly node: string }
   /** A node's wall clock jumps, forwards or back. Its monotonic clock does not notice. */
   readonly clock: { readonly node: string; readonly byMs: number }
+  /** A name of the configuration means this node from here on: a DNS server answers its address. */
+  readonly name: { readonly name: string; readonly node: string }
   /** What strikes a node in its next step in which it makes such a call: how is in words, as in a label. */
   readonly disk: { readonly node: string; readonly how: string }
   readonly preempt: { readonly node: string; readonly how: string }
@@ -74,7 +76,7 @@ export type AnyHappening<Pipe = object, LinkChange = AnyLinkChange> = {
 export type Effect = 'harm' | 'repair' | 'none'
 
 /** A plain value of a row: how it is written in a script and in JSON follows from this name. */
-export type Value = 'node' | 'manner' | 'groups' | 'jump' | StrikeKind
+export type Value = 'node' | 'word' | 'manner' | 'groups' | 'jump' | StrikeKind
 
 interface Row<Said> {
   /** The kind of step that it is. */
@@ -181,6 +183,14 @@ export const happenings = {
       `the wall clock of ${node} jumps ${shownJump(Math.abs(byMs)).slice(1)} ${byMs < 0 ? 'back' : 'ahead'}`,
     takes: { node: 'node', byMs: 'jump' },
     script: 'clock NODE +1h',
+  },
+  name: {
+    kind: 'name',
+    effect: 'harm',
+    label: ({ name, node }) => `name ${name} is ${node}`,
+    sentence: ({ name, node }) => `the name ${name} means ${node} from here on`,
+    takes: { name: 'word', node: 'node' },
+    script: 'name NAME NODE',
   },
   disk: strike('disk', 'fails at sync 1'),
   preempt: strike('preempt', 'before call 6'),

@@ -230,6 +230,17 @@ export const kinds = {
       ['line thick', 'M4 -8H8V-4'],
     ],
   },
+  /** What a DNS server answers from here on. Who has asked before may remember the other address. */
+  name: {
+    happens: 'a name means another node',
+    role: 'fault',
+    words: ['name'],
+    isOfNetwork: true,
+    glyph: [
+      ['line', 'M-6 -5H6V5H-6Z'],
+      ['line thick', 'M-3 0H3M0 -3L3 0L0 3'],
+    ],
+  },
   /** Each next step is then the only one possible. It is offered to no chooser. */
   healthy: {
     happens: 'from here on the network is healthy',

@@ -46,6 +46,7 @@ export const planSchema = z.strictObject({ script: z.string() })
 
 const values = {
   node: name,
+  word: name,
   manner: z.enum(manners),
   jump: z.number().min(-jumpMsMax).max(jumpMsMax),
   groups: z.array(z.array(name).min(1)).min(1),

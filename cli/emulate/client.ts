@@ -26,6 +26,8 @@ export interface Controller extends NodeActions {
   reset(node: string, peer: string): Promise<RunState>
   /** Lets a node's wall clock jump, forwards or back. */
   clock(node: string, byMs: number): Promise<RunState>
+  /** A name of the configuration means another node from here on. */
+  name(name: string, node: string): Promise<RunState>
   /** Its disk fails in its next step in which it writes or syncs: `fails at sync 1`. */
   disk(node: string, how: string): Promise<RunState>
   /** Its threads give way in its next step: `before call 6`. */
@@ -78,6 +80,7 @@ export const control = (which?: Control | string): Controller => {
     metrics: () => ask('GET', 'metrics'),
     reset: (node, peer) => act({ does: 'reset', node, peer }),
     clock: (node, byMs) => act({ does: 'clock', node, byMs }),
+    name: (name, node) => act({ does: 'name', name, node }),
     disk: (node, how) => act({ does: 'disk', node, how }),
     preempt: (node, how) => act({ does: 'preempt', node, how }),
     calls: (node, how) => act({ does: 'calls', node, how }),

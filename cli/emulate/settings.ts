@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { nearest } from '../../checker/system/nearest.ts'
+import { wrongNameIn } from '../../harness/config/changing-names.ts'
 import { ConfigError, type ResolvedSystem } from '../../harness/config/config.ts'
 import type { EmulationOptions } from '../../harness/native/emulation.ts'
 import { inOrder, type TimedLinkChange } from '../../harness/timed/timing.ts'
@@ -129,10 +130,11 @@ const given = <Fields extends object>(fields: Fields): { [Key in keyof Fields]: 
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 
 const churnOf = (
-  { nodes, emulation }: ResolvedSystem,
+  system: ResolvedSystem,
   directory: string,
   { churn, seed, forMs }: EmulateOptions & { readonly forMs: number },
 ): ChurnPlan => {
+  const { nodes, emulation } = system
   const names = nodes.map(({ name }) => name)
   const present = presentAtStart(emulation.initial, names)
   const kept = new Set(
@@ -162,7 +164,10 @@ const churnOf = (
   })
   const none = checkPlan({ nodes: names, initial, events: [] })
   const [first = none, ...others] = plans
-  return mergePlans(first, ...others)
+  const plan = mergePlans(first, ...others)
+  const wrong = plan.events.flatMap(event => (event.does === 'name' ? (wrongNameIn(system, event) ?? []) : []))
+  if (wrong.length > 0) throw new ConfigError(wrong)
+  return plan
 }
 
 const presentAtStart = (initial: Settings['initial'], names: readonly string[]): Set<string> => {

@@ -85,6 +85,7 @@ const verbs = [
   ...nodeVerbs.map(({ verb }) => verb),
   'reset',
   'clock',
+  'name',
   'disk',
   'preempt',
   'calls',

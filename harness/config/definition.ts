@@ -53,6 +53,11 @@ export interface SystemDefinition<Name extends string = string, State = any> {
    * with `https://`. Its answers are delayed, lost and reordered as a node's are.
    */
   readonly outside?: Readonly<Record<string, Outside>> | undefined
+  /**
+   * Names that are no node's, each with the nodes that it may mean; the first at the start. A node that looks one up is told the
+   * address of the node that it means then: `{ primary: ['db1', 'db2'] }`.
+   */
+  readonly names?: Readonly<Record<string, readonly Name[]>> | undefined
   /** How often in one execution two inputs may enter a node in the same step; 1 by default. */
   readonly overlap?: number | undefined
   /**

@@ -28,6 +28,7 @@ export const resolveSystem = (definition: SystemDefinition, { directory }: Resol
     ...publishProblems(checked.data),
     ...afterProblems(checked.data),
     ...outsideProblems(checked.data),
+    ...nameProblems(checked.data),
   ]
   if (problems.length > 0) throw new ConfigError(problems)
   return { ...fill(checked.data, directory), notes }
@@ -89,6 +90,7 @@ const filled = (
 ): Omit<ResolvedSystem, 'notes' | 'nodes' | 'observe' | 'outside' | 'trustsOutside'> => ({
   name: definition.name,
   clients: Object.entries(definition.clients).map(([name, client]) => ({ name, ...client })),
+  names: Object.fromEntries(Object.entries(definition.names).map(([name, nodes]) => [lowerCase(name), nodes])),
   properties: definition.properties,
   goals: definition.goal,
   faults: { ...mapValues(definition.faults, ({ times }) => times), preempt: definition.threads },
@@ -192,6 +194,20 @@ const outsideProblems = ({ nodes, outside }: CheckedDefinition): string[] => {
     .filter(({ name, host }) => taken.has(name) || taken.has(host))
     .map(({ host }) => `outside: expected no host that a node is, found ${host}`)
 }
+
+const nameProblems = ({ nodes, outside, names }: CheckedDefinition): string[] => {
+  const hosts = [...Object.keys(nodes), ...outsideHosts(outside).map(({ name }) => name)]
+  const aliases = Object.values(nodes).flatMap(node => node.aliases)
+  const taken = new Set([...hosts, ...aliases, ...outsideHosts(outside).map(({ host }) => host)].map(lowerCase))
+  return Object.entries(names).flatMap(([name, meant]) => [
+    ...(taken.has(lowerCase(name)) ? [`names: expected no name that a node has, found ${name}`] : []),
+    ...meant
+      .filter(node => !hosts.includes(node))
+      .map(node => `names.${name}: there is no node ${node}; ${nearest(node, hosts)}`),
+  ])
+}
+
+const lowerCase = (text: string): string => text.toLowerCase()
 
 const afterProblems = ({ nodes }: CheckedDefinition): string[] =>
   Object.entries(nodes).flatMap(([name, { after }]) =>

@@ -16,6 +16,8 @@ export interface ResolvedSystem {
   readonly outside: readonly string[]
   /** Whether nodes trust the certificates of those outside. */
   readonly trustsOutside: boolean
+  /** The nodes that each name may mean, the first at the start; names are in small letters. */
+  readonly names: Readonly<Record<string, readonly string[]>>
   readonly clients: readonly ResolvedClient[]
   readonly properties: Readonly<Record<string, Property<GlobalState>>>
   /** What a check looks for first, one after the other. */

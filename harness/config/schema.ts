@@ -206,6 +206,15 @@ const outside = z
   )
   .default({})
 
+const namesExpected = "expected the nodes that each name may mean: { primary: ['db1', 'db2'] }"
+const changingNames = z
+  .record(
+    z.string().refine(name => name.split('.').every(part => hostName.test(part)), { error: namesExpected }),
+    z.array(text, { error: namesExpected }).min(1, { error: namesExpected }),
+    { error: namesExpected },
+  )
+  .default({})
+
 const client = z.preprocess(
   value => (isFunction(value) ? { run: value, times: 1 } : value),
   fields(
@@ -522,6 +531,7 @@ export const systemSchema = fields(
     ).optional(),
     clients: z.record(z.string(), client, { error: 'expected the clients by name' }).default({}),
     outside,
+    names: changingNames,
     properties: z.record(z.string(), property, { error: 'expected the properties by name' }).default({}),
     goal: goals,
     faults: faults.prefault({}),

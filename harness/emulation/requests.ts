@@ -75,6 +75,8 @@ export class Requests {
     for (const name of namesIn(happening))
       if (!names.some(each => each.name === name)) throw new UsageError(noNode(name, names))
     if (happening.does === 'link') this.#cluster.running.time!.requireLink(happening)
+    const wrongName = happening.does === 'name' ? this.#cluster.running.wrongNameIn(happening) : undefined
+    if (wrongName !== undefined) throw new UsageError(wrongName)
     this.#requireStrike(happening)
     if (happening.does === 'set' && happening.ways.some(({ pipe }) => (pipe?.duplicate ?? 0) > 0))
       throw new UsageError(`packets come twice (--duplicate) at the pace native alone, this run is at ${this.#pace}`)

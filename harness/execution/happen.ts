@@ -40,6 +40,10 @@ const carriedOut: {
     stage.node(node).jumpClock(byMs * millisecond)
     return nothing()
   },
+  name: ({ execution: { network } }, { name, node }) => {
+    network.names.point(name.toLowerCase(), node)
+    return nothing()
+  },
   disk: (stage, { node, how }) => strike(stage, node, { kind: 'disk', fault: strikeIn.disk(how)! }),
   preempt: (stage, { node, how }) => strike(stage, node, { kind: 'preempt', fault: strikeIn.preempt(how)! }),
   calls: (stage, { node, how }) => strike(stage, node, { kind: 'calls', fault: strikeIn.calls(how)! }),

@@ -7,6 +7,7 @@ import { windowMax } from '../../proxy/tcp.ts'
 import { Clients, type ClientsMark } from '../clients/clients.ts'
 import { noNode, stateOfViews, viewOf } from '../clients/state.ts'
 import { type VisitorListener, Visitors } from '../clients/visitors.ts'
+import { meantAtFirst } from '../config/changing-names.ts'
 import type { GlobalState, NodeView, ResolvedSystem } from '../config/config.ts'
 import { observerName } from '../config/schema.ts'
 import { millisecond, type Nanoseconds } from '../hold/clock/virtual-clock.ts'
@@ -115,7 +116,7 @@ export class Stage {
     return new Network(
       {
         ...{ dissector: system.dissectorOf, messageBytesMax: system.messageBytesMax },
-        ...{ addressOf: (name: string) => this.#addresses.get(name), ...routers, roomOf },
+        ...{ addressOf: (name: string) => this.#addresses.get(name), names: meantAtFirst(system), ...routers, roomOf },
       },
       mark,
     )

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { MountPlan } from '../../linux/mounts.ts'
-import { resolverAddress } from '../../proxy/resolver.ts'
+import { resolverAddress } from '../../proxy/dns/resolver.ts'
 import type { NodeLimits } from '../config/limits.ts'
 import { beginRandomFile } from '../hold/files/random-files.ts'
 import { ticksPerMillisecond } from '../hold/instructions/timestamp-counter.ts'

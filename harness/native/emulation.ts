@@ -273,6 +273,10 @@ export class Emulation {
 
 /** What needs nodes whose clocks and system calls are held. @throws UsageError */
 const requireNative = (does: Does): void => {
+  if (does === 'name')
+    throw new UsageError(
+      '"name" is not there at the pace native, where nodes read names from a file: expected --pace virtual or real',
+    )
   if (does !== 'clock' && !isStrike(does)) return
   throw new UsageError(
     `"${does}" is not there at the pace native, where nodes have this machine's clock and their system calls are not held: expected --pace virtual or real`,

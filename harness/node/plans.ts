@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { meantAtFirst } from '../config/changing-names.ts'
 import { type ResolvedSystem, withAddresses } from '../config/config.ts'
 import { writeSharedFiles } from '../files/shared-files.ts'
 import type { NodePlan } from './runtime.ts'
@@ -14,14 +15,21 @@ import type { NodePlan } from './runtime.ts'
  * @param hasResolver whether their network answers them which hosts there are
  */
 export const plansOf = (
-  { nodes, trustsOutside, bufferBytesMax }: ResolvedSystem,
+  system: ResolvedSystem,
   directory: string,
   { isPaced = false, hasResolver = true } = {},
 ): NodePlan[] => {
+  const { nodes, trustsOutside, bufferBytesMax } = system
+  const meant = Object.entries(meantAtFirst(system))
   const addresses = Object.fromEntries(nodes.map(({ name }, index) => [name, addressOf(index)]))
+  /** Without a DNS server, names are in a file and mean the same node for ever. */
+  const namesOf = (node: string) => meant.flatMap(([name, at]) => (at === node ? [name] : []))
   const files = writeSharedFiles(
     directory,
-    nodes.map(({ name, aliases }) => ({ address: addresses[name]!, names: [name, ...aliases] })),
+    nodes.map(({ name, aliases }) => ({
+      address: addresses[name]!,
+      names: [name, ...aliases, ...(hasResolver ? [] : namesOf(name))],
+    })),
     { trustsOutside, hasResolver },
   )
   return nodes.map(definition => ({

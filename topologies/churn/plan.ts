@@ -31,6 +31,7 @@ export { type Manner, manners }
 const names = z.array(text, expected('a list of nodes'))
 const values = {
   node: text,
+  word: text,
   manner: z.enum(manners, expected(inWords(manners))),
   jump: z.number(expected('milliseconds')).min(-jumpMsMax).max(jumpMsMax),
   groups: z.array(names, expected('a list of groups')).min(1),

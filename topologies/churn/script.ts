@@ -56,6 +56,7 @@ const strike =
 /** Each takes the words that it needs. */
 const readers: Readonly<Record<Value, (words: string[], where: string) => unknown>> = {
   node: words => words.shift(),
+  word: words => words.shift(),
   manner: (words, where) => mannerOf(words.shift() ?? 'stop', where),
   jump: (words, where) => jumpOf(words.shift() ?? '', where),
   disk: strike('disk'),

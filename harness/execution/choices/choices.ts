@@ -1,3 +1,4 @@
+import { labelOf } from '../../../checker/happening/happenings.ts'
 import type { OpenConnection } from '../../../proxy/network.ts'
 import { millisecond, type Nanoseconds } from '../../hold/clock/virtual-clock.ts'
 import type { Node } from '../../node/node.ts'
@@ -55,6 +56,7 @@ export const optionsOf = (moment: Moment): Option[] => {
     resets(moment),
     faultsOfNodes(moment, ['crash', 'silent', 'power']),
     partitions(moment),
+    names(moment),
     // Where time decides what happens, only a plan or a person orders these.
     moment.time ? [] : faultsOfNodes(moment, ['pause', 'clock', 'preempt', 'disk', 'calls']),
     mayBeHealthy(moment) ? [option('healthy', '', 'healthy', { do: 'healthy' })] : [],
@@ -130,6 +132,20 @@ const partitions = (moment: Moment): readonly Option[] => {
   if (moment.cutAt === undefined) return all
   const cut = new Set(moment.network.faults.cuts())
   return all.filter(({ action }) => action.do === 'cut' && action.ways.some(([from, to]) => !cut.has(`${from}→${to}`)))
+}
+
+/** Each name may mean any other node of its list. */
+const names = (moment: Moment): readonly Option[] => {
+  if (moment.time !== undefined || !left(moment, 'name')) return []
+  const meant = moment.network.names.all()
+  return Object.entries(moment.system.names).flatMap(([name, nodes]) =>
+    nodes
+      .filter(node => node !== meant[name] && befalls(moment, 'name', node))
+      .map(node => {
+        const happening = { atMs: 0, does: 'name', name, node } as const
+        return option('name', '', labelOf(happening), { do: 'happen', happening })
+      }),
+  )
 }
 
 /** By the nodes of a system. They are the same in every state. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerQuery } from '../../proxy/resolver.ts'
+import { answerQuery, type HostOfName } from '../../../proxy/dns/resolver.ts'
 
 /** A query for this name: number 7, recursion desired. */
 const query = (name: string, type: number) =>
@@ -10,11 +10,12 @@ const query = (name: string, type: number) =>
   ])
 
 const known = {
+  mayChange: false,
   A: Buffer.from([10, 77, 0, 2]),
   AAAA: Buffer.from('fd7700000000000000000000'.concat('0a4d0002'), 'hex'),
 }
-const answer = (name: string, type: number) =>
-  answerQuery(query(name, type), asked => (asked === 'store.local' ? known : undefined))?.toString('hex')
+const hosts: Readonly<Record<string, HostOfName>> = { 'store.local': known, primary: { ...known, mayChange: true } }
+const answer = (name: string, type: number) => answerQuery(query(name, type), asked => hosts[asked])?.toString('hex')
 
 test('a host is answered by its address of either kind, whatever the case of its name; the rest follows RFC 1035', () => {
   const question = '0553746f7265056c6f63616c00'
@@ -24,6 +25,12 @@ test('a host is answered by its address of either kind, whatever the case of its
   )
   // MX: the name exists, and has none.
   expect(answer('Store.local', 15)).toBe(`000785800001000000000000${question}000f0001`)
+})
+
+test('an answer may be remembered for as long as it says, which is short if the name may mean another host', () => {
+  expect(answer('primary', 1)).toBe(
+    '00078580000100010000000007' + '7072696d617279000001' + '0001c00c0001000100000005' + '00040a4d0002',
+  )
 })
 
 test('a name that is not known is refused, and what is no query is not answered', () => {
