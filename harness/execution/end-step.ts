@@ -72,7 +72,7 @@ export const endStep = async (
   for (const node of touched) for (const process of node.held?.processes.values() ?? []) sweepTimerfds(process)
   execution.isOver ||= findings.length > 0
   if (!execution.isOver) {
-    await execution.clients.observe(touched, () => stage.settleAlive(touched))
+    await observe(stage, touched)
     findings.push(...crashesOf(touched))
     execution.isOver = findings.length > 0
   }
@@ -93,6 +93,17 @@ export const endStep = async (
   const started = execution.stepIndex === 0 ? [...execution.started] : []
   const details = { messages, lost, outputs, durationUs, started, atMs: time?.nowMs, input: time?.asked }
   return { options: execution.isOver ? [] : enabledOptions(moment), details }
+}
+
+/** A fault that waits for the node's next calls does not strike those by which it answers the observer. */
+const observe = async (stage: Stage, touched: readonly Node[]): Promise<void> => {
+  const waiting = touched.flatMap(({ held }) => held?.waitingFaults ?? [])
+  for (const each of waiting) each.areAside = true
+  try {
+    await stage.execution.clients.observe(touched, () => stage.settleAlive(touched))
+  } finally {
+    for (const each of waiting) each.areAside = false
+  }
 }
 
 const crashesOf = (nodes: readonly Node[]): Finding[] => nodes.filter(hasCrashed).flatMap(node => endedItself(node))

@@ -48,9 +48,12 @@ interface Waiting {
 /** The faults that wait for a node's system calls, at most one of each kind. */
 export class WaitingFaults {
   readonly #waiting = new Map<StepFaultKind, Waiting>()
+  /** While somebody looks at the node, none strikes: what it then does is no part of the execution. */
+  areAside = false
 
-  /** The waiting fault of this kind; undefined if there is none. */
+  /** The waiting fault of this kind, if it may strike now; undefined if there is none. */
   get<Kind extends StepFaultKind>(kind: Kind): StepFaults[Kind] | undefined {
+    if (this.areAside) return undefined
     return this.#waiting.get(kind)?.fault as StepFaults[Kind] | undefined
   }
 

@@ -62,3 +62,40 @@ test('the power fails in the middle of a step, before a sync or a message', { ti
   await cluster.restore(mark!)
   expect(await step()).toEqual(first)
 })
+
+/** Answers each request with what it has synced. */
+const store = `
+const fs = require('fs')
+const fd = fs.openSync('/var/tmp/log', 'a+')
+require('http').createServer((request, response) => {
+  if (request.method === 'PUT') {
+    fs.writeSync(fd, 'x')
+    fs.fsyncSync(fd)
+  }
+  response.end(String(fs.readFileSync('/var/tmp/log')))
+}).listen(8000)
+`
+
+test('an answer to the observer is no message before which the power fails', { timeout: 60_000 }, async () => {
+  const cluster = clusterOf(
+    {
+      nodes: { store: { command: ['node', 'store.js'], listens: 8000 } },
+      state: async node => (await node.http(8000, '/')).body.text(),
+      clients: {
+        ann: { run: async ({ store }) => (await store!.http(8000, '/', { method: 'PUT' })).body.text(), times: 2 },
+      },
+      faults: { power: 1 },
+    },
+    { 'store.js': store },
+  )
+  await cluster.reset()
+  await take(cluster, 'power store before sync or message 3 keeps all')
+  // A sync and an answer. Then the observer is answered.
+  await take(cluster, 'client ann')
+  expect(cluster.state().node('store').state).toBe('x')
+  // The third is a sync, of which nothing is left to be done.
+  await take(cluster, 'client ann')
+  expect(labelsOf(cluster)).toContain('restart store')
+  await take(cluster, 'restart store')
+  expect(cluster.state().node('store').state).toBe('xx')
+})
