@@ -30,9 +30,10 @@ export const findImage = async (docker: Docker, node: ResolvedNode, onPull: OnPu
   try {
     return await inspect(docker, node)
   } catch (error) {
-    if (httpStatusOf(error) !== 404 || pull === 'always') throw error
+    if (httpStatusOf(error) !== 404) throw error
     if (build) await buildImage(node, onPull)
     else if (pull === 'missing') await pullImage(docker, node, onPull)
+    else if (pull === 'always') throw error
     else throw wrong(node, `the engine has no "${name}"; "docker pull ${name}", or container: { pull: 'missing' }`)
     return inspect(docker, node)
   }

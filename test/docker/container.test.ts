@@ -75,13 +75,13 @@ describe.skipIf(reason)(`nodes in containers${reason ? ` (needs Docker: ${reason
     const { cluster } = await containersOf(
       { nodes: fromCompose('compose.yaml') },
       {
-        'compose.yaml': 'services:\n  built-here: { build: { context: ., args: { WORD: hello } } }\n',
+        'compose.yaml': 'services:\n  here: { build: { context: ., args: { WORD: hello } }, pull_policy: always }\n',
         Dockerfile: 'FROM node\nARG WORD\nENV WORD=$WORD\nCOPY say.js /say.js\nCMD ["node", "/say.js"]\n',
         'say.js': 'console.log(process.env.WORD); setInterval(() => {}, 1000)\n',
       },
     )
     await cluster.reset()
-    expect(stdoutOf(cluster, 'built-here')).toEqual(['hello'])
+    expect(stdoutOf(cluster, 'here')).toEqual(['hello'])
   })
 
   test('whose image cannot be built are refused with the reason', async () => {
