@@ -1,3 +1,6 @@
+import { join } from 'node:path'
+import { packageRoot } from '../corpus/package-root.ts'
+
 /** A bug of somebody else's program that others have found and published, with the figure that they give. */
 export interface PublicBug {
   readonly id: string
@@ -27,6 +30,13 @@ export const installs: Readonly<Record<string, (release: string) => readonly (re
     ['go', 'mod', 'init', 'fetched'],
     ['go', 'get', `go.etcd.io/etcd/server/v3@v${release}`],
     ['go', 'build', '-o', 'etcd', 'go.etcd.io/etcd/server/v3'],
+  ],
+  level: release => [['npm', 'install', '--no-save', `classic-level@${release}`]],
+  goleveldb: release => [
+    ['cp', join(packageRoot, 'bench/public/goleveldb/main.go'), '.'],
+    ['go', 'mod', 'init', 'fetched'],
+    ['go', 'get', `github.com/syndtr/goleveldb/leveldb@${release}`],
+    ['go', 'build', '-o', 'store', '.'],
   ],
 }
 
@@ -109,4 +119,17 @@ const sandTableBugs: readonly PublicBug[] = [
   },
 ]
 
-export const bugs: readonly PublicBug[] = [...sandTableBugs, ...etcdBugs]
+/** What a power failure leaves of stores: reported by those who lost a database. */
+const storeBugs: readonly PublicBug[] = [
+  // Mended in LevelDB, and not in the older one that this package has.
+  {
+    ...{ id: 'leveldb#189', system: 'level', affected: '3.0.0', property: 'opensAgain' },
+    report: 'https://github.com/google/leveldb/issues/189',
+  },
+  {
+    ...{ id: 'goleveldb#335', system: 'goleveldb', affected: 'v1.0.0', newest: 'latest', property: 'opensAgain' },
+    report: 'https://github.com/syndtr/goleveldb/issues/335',
+  },
+]
+
+export const bugs: readonly PublicBug[] = [...sandTableBugs, ...etcdBugs, ...storeBugs]

@@ -45,7 +45,7 @@ export const interrupted = (random: Random, weights: Weights): Chooser => {
     if (now.length > 0 && wanted!.steps <= 0) {
       const choice = random.pick(now)
       isAtOnce = choice.kind === 'preempt' && random.below(4) > 0
-      wanted = choice.kind === 'disk' && random.below(4) > 0 ? afterDisk(choice, possible) : undefined
+      wanted = afterwards(random, choice, possible)
       return choice
     }
     const others = timers ? enabled.filter(({ kind }) => kind !== 'resume') : enabled
@@ -67,16 +67,27 @@ interface Wanted {
   readonly kind: ChoiceKind
   readonly node: string
   steps: number
-  /** Whether the interruption comes between two steps of the node, not within one. */
-  readonly isAtRest?: boolean
+  /** Whether the interruption comes between two steps of the node, or in its start; in any of its steps, if absent. */
+  readonly when?: 'at rest' | 'in its start'
 }
 
-const isWanted = ({ kind, node, label }: Choice, wanted: Wanted): boolean =>
-  kind === wanted.kind && node === wanted.node && !(wanted.isAtRest && label.includes(' before '))
+const isWanted = ({ kind, node, label }: Choice, wanted: Wanted): boolean => {
+  if (kind !== wanted.kind || node !== wanted.node) return false
+  return wanted.when === 'at rest' ? !label.includes(' before ') : label.includes(' in its start ') === !!wanted.when
+}
+
+/** What is wanted after an interruption, because it often shows what that did. */
+const afterwards = (random: Random, choice: Choice, possible: readonly Choice[]): Wanted | undefined => {
+  if (choice.kind === 'disk' && random.below(4) > 0) return afterDisk(choice, possible)
+  // A program that recovers from a power failure may meet the next one.
+  if (choice.kind === 'power' && random.below(2) > 0)
+    return { kind: 'power', node: choice.node, steps: 0, when: 'in its start' }
+  return undefined
+}
 
 /** What a disk did not keep is missed once the power has failed: straight after the step in which that was. */
 const afterDisk = ({ node }: Choice, possible: readonly Choice[]): Wanted | undefined => {
-  const wanted = { kind: 'power', node, steps: 1, isAtRest: true } as const
+  const wanted = { kind: 'power', node, steps: 1, when: 'at rest' } as const
   return possible.some(choice => isWanted(choice, wanted)) ? wanted : undefined
 }
 

@@ -23,7 +23,7 @@ import { stateOf } from '../clients/state.ts'
 import { type ClientCall, ConfigError, type GlobalState, type NodeView, NoSuchNode } from '../config/config.ts'
 import { unlessInterrupted } from '../hold/turns/interruption.ts'
 import type { TimedHappening } from '../timed/timing.ts'
-import { carryOut, startedBy } from './carry-out.ts'
+import { carryOut, prepareStart } from './carry-out.ts'
 import { aboutMessage } from './choices/about-message.ts'
 import type { Option } from './choices/action.ts'
 import { enabledOptions } from './choices/due.ts'
@@ -193,11 +193,11 @@ export class Alone implements NodeSystem {
 
   /** @param step of the recorded run, whose time it is then */
   async #carryOut(option: Option, step: number | undefined): Promise<NodeSight> {
-    const { execution, nodes } = this.#stage
+    const { execution } = this.#stage
     execution.schedule.push(option.choice.label)
     execution.delayMs = undefined
     execution.time?.begin(step, option.choice.due)
-    if (startedBy(option.action) !== undefined) await unlessInterrupted(nodes[0]!.prepare())
+    await unlessInterrupted(prepareStart(this.#stage, option.action))
     return this.#arrive(carryOut(this.#stage, option))
   }
 
@@ -230,7 +230,8 @@ export class Alone implements NodeSystem {
   #isOwn({ choice, action }: Option): boolean {
     if (action.do === 'inputs') return choice.kind === 'timer'
     if (action.do === 'kill') return action.peersSee === 'reset' || this.#hasConnections
-    return action.do === 'client' || action.do === 'restart' || action.do === 'disconnect'
+    if (action.do === 'restart') return action.fails === undefined
+    return action.do === 'client' || action.do === 'disconnect'
   }
 
   /** Without connections, its peers cannot tell the kinds of restart apart. */

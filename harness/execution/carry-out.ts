@@ -12,9 +12,18 @@ import { startAgain } from './node-start.ts'
 import type { Done, Stage } from './stage.ts'
 
 /** The node that an action starts and that must be prepared; undefined for none. */
-export const startedBy = (action: Action): string | undefined => {
+const startedBy = (action: Action): string | undefined => {
   if (action.do === 'restart' || (action.do === 'kill' && action.restart)) return action.node
   return action.do === 'happen' && startsNode(action.happening) ? nodeOf(action.happening) : undefined
+}
+
+/** Does the slow part of starting a node, if an action does that. */
+export const prepareStart = async (stage: Stage, action: Action): Promise<void> => {
+  const started = startedBy(action)
+  if (started === undefined) return
+  const node = stage.node(started)
+  if (action.do === 'restart' && action.fails) node.failInStart(action.fails)
+  await node.prepare()
 }
 
 /** The nodes that an action names. */

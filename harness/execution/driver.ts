@@ -10,7 +10,7 @@ import type { Node } from '../node/node.ts'
 import { systemInTime } from '../timed/timed-system.ts'
 import { Alone } from './alone.ts'
 import { AuditTurns, evidenceOf } from './audit.ts'
-import { carryOut, startedBy } from './carry-out.ts'
+import { carryOut, prepareStart } from './carry-out.ts'
 import { messagesTaken, type Option } from './choices/action.ts'
 import { enabledOptions } from './choices/due.ts'
 import { preemptionOption } from './choices/node-faults.ts'
@@ -288,8 +288,7 @@ export class Driver {
     execution.skewMs = undefined
     this.#recording.nextStep()
     execution.time?.begin(execution.stepIndex, chosen.choice.due)
-    const started = startedBy(action)
-    if (started !== undefined) await unlessInterrupted(this.#stage.node(started).prepare())
+    await unlessInterrupted(prepareStart(this.#stage, action))
     const done = this.#stage.settleOthers(carryOut(this.#stage, chosen))
     this.#arrive(await endStep(this.#stage, done, messagesTaken(action), begun))
     const { delayMs, skewMs, clients } = execution

@@ -9,7 +9,7 @@ import { Disk } from '../files/disk.ts'
 import { losePower } from '../files/power-loss.ts'
 import type { Nanoseconds, VirtualClock } from '../hold/clock/virtual-clock.ts'
 import { HeldNode } from '../hold/held/held-node.ts'
-import type { StepFaultKind, StepFaults } from '../hold/held/step-faults.ts'
+import type { PowerFailure, StepFaultKind, StepFaults } from '../hold/held/step-faults.ts'
 import { CannotRewind } from '../rewind/calls/error.ts'
 import type { Facing } from '../rewind/connection.ts'
 import type { Runner } from '../runner/runner.ts'
@@ -43,6 +43,8 @@ export class Node {
   #standing: { readonly marked: MarkedNode; readonly activity: string } | undefined
   /** The clocks of all nodes when it was paused; undefined while it is not. */
   #pausedAt: readonly Nanoseconds[] | undefined
+  /** How the power fails in the start to come, if it does. */
+  #failsInStart: PowerFailure | undefined
   /** Whether its lives are kept at the end of their start, and lived again. */
   #isRewound: boolean
   /** Whether the node's own computing takes virtual time. */
@@ -130,6 +132,11 @@ export class Node {
     // Threads that wait enter their calls again, so that their instructions after these are counted too.
     if (held.waitingFaults.get('preempt')?.unit !== undefined) this.#runner.stopAndGoOn(held)
     this.#standing = undefined
+  }
+
+  /** Its power will fail in the start to come. Call it before `prepare`: such a start is not one that was kept. */
+  failInStart(failure: PowerFailure): void {
+    this.#failsInStart = failure
   }
 
   /** Ends it, if its power has failed in this step. */
@@ -225,12 +232,16 @@ export class Node {
 
   /** Does the slow part of preparing the next life. Await it before `attach`. */
   async prepare(): Promise<void> {
-    const isParked = !this.isAnew && this.#life === undefined && this.#lives.has(this.#inheritance.beginning)
+    const isParked = !this.#beginsAnew && this.#life === undefined && this.#lives.has(this.#inheritance.beginning)
     if (!isParked) await this.#runtime.prepare()
   }
 
   /** Whether lives begin with new processes for now, and nothing of them is kept. */
   isAnew = false
+
+  get #beginsAnew(): boolean {
+    return this.isAnew || this.#failsInStart !== undefined
+  }
 
   /** Whether its lives are kept and lived again. */
   get isReused(): boolean {
@@ -240,8 +251,10 @@ export class Node {
   /** Attaches it to the network: its kernel exists from now on, its process not yet. */
   attach(network: Network): void {
     const { beginning } = this.#inheritance
-    const kept = this.isAnew ? undefined : this.#lives.take(beginning)
+    const kept = this.#beginsAnew ? undefined : this.#lives.take(beginning)
     const life = kept ?? this.#begin(beginning)
+    if (this.#failsInStart) life.held.waitingFaults.set('power', this.#failsInStart)
+    this.#failsInStart = undefined
     network.attachments.attach(this.name, this.address, life.uplink.link)
     this.#network = network
     const requests = network.messages.requestsOf(this.name).map(({ request }) => request)
@@ -265,7 +278,7 @@ export class Node {
    */
   keepStart(): boolean {
     const life = this.#life!
-    if (!this.isReused || !this.#lives.isWanted(life)) return false
+    if (!this.isReused || !this.#lives.isWanted(life) || this.#mayLosePower) return false
     if (life.held.turnsCut > 0) {
       life.leaveUnmarked('it computed for long during its start, and had to let others go first')
       return false
@@ -277,6 +290,12 @@ export class Node {
     const sent = this.#network!.messages.datagramsOf(this.name)
     life.markStart(sent.filter(datagram => !this.#sentBefore.has(datagram)))
     return true
+  }
+
+  /** Whether its power fails in this step, or in one to come. */
+  get #mayLosePower(): boolean {
+    const { waitingFaults, lostPower } = this.#life!.held
+    return lostPower !== undefined || waitingFaults.get('power') !== undefined
   }
 
   /** Whether a request of this life for a connection is in flight that its kernel would not repeat in a rewound life. */

@@ -4,7 +4,7 @@ import type { SplitPlace } from '../../../proxy/borders.ts'
 import type { Division } from '../../../proxy/framing.ts'
 import type { Message } from '../../../proxy/message.ts'
 import type { OpenConnection, Way } from '../../../proxy/network.ts'
-import type { StepFault } from '../../hold/held/step-faults.ts'
+import type { PowerFailure, StepFault } from '../../hold/held/step-faults.ts'
 import type { Node } from '../../node/node.ts'
 import type { TimedHappening } from '../../timed/timing.ts'
 import type { PowerOutcome } from '../../unsynced/outcomes.ts'
@@ -31,7 +31,8 @@ export type Action =
     }
   /** A fault waits for a node's system calls in a step to come. */
   | ({ readonly do: 'strikeLater'; readonly node: string } & StepFault)
-  | { readonly do: 'restart'; readonly node: string }
+  /** Its power may fail while it starts. */
+  | { readonly do: 'restart'; readonly node: string; readonly fails?: PowerFailure }
   | { readonly do: 'cut'; readonly ways: readonly Way[] }
   | { readonly do: 'heal' }
   /** From here on the network is healthy. */

@@ -55,6 +55,7 @@ export const optionsOf = (moment: Moment): Option[] => {
     canHeal(moment) ? [option('heal', '', 'heal', { do: 'heal' })] : [],
     resets(moment),
     faultsOfNodes(moment, ['crash', 'silent', 'power']),
+    moment.time ? [] : failingStarts(moment),
     partitions(moment),
     names(moment),
     // Where time decides what happens, only a plan or a person orders these.
@@ -93,6 +94,14 @@ const messageFaults = (moment: Moment): Option[] => {
 
 const restarts = ({ nodes }: Moment): Option[] =>
   nodes.filter(node => node.held === undefined).flatMap(node => faultsOf(node).restart)
+
+/** A node that is down starts, and its power fails meanwhile. */
+const failingStarts = (moment: Moment): Option[] =>
+  left(moment, 'power')
+    ? moment.nodes
+        .filter(node => node.held === undefined && node.stopsFor('power') && befalls(moment, 'power', node.name))
+        .flatMap(node => faultsOf(node).failingStart)
+    : []
 
 const resets = (moment: Moment): Option[] => {
   if (!left(moment, 'reset')) return []

@@ -31,7 +31,18 @@ const jumpsMs = [1000, -1000, 3_600_000, -3_600_000] as const
 /** What may befall one node by itself, by the kind of the choice. It is the same in every state, so it is made once. */
 type NodeFaults = Readonly<
   Record<
-    'restart' | 'reset' | 'crash' | 'silent' | 'power' | 'clock' | 'preempt' | 'disk' | 'calls' | 'pause' | 'resume',
+    | 'restart'
+    | 'failingStart'
+    | 'reset'
+    | 'crash'
+    | 'silent'
+    | 'power'
+    | 'clock'
+    | 'preempt'
+    | 'disk'
+    | 'calls'
+    | 'pause'
+    | 'resume',
     readonly Option[]
   >
 >
@@ -42,6 +53,7 @@ export const faultsOf = (node: Node): NodeFaults => {
   const { name } = node
   const made: NodeFaults = {
     restart: [option('restart', name, `restart ${name}`, { do: 'restart', node: name })],
+    failingStart: failingStarts(name),
     reset: [
       option('reset', name, `reset ${name}`, { do: 'kill', node: name, peersSee: 'reset', restart: true }),
       option('reset', name, `reset ${name} silently`, { do: 'kill', node: name, peersSee: 'nothing', restart: true }),
@@ -96,6 +108,18 @@ const failuresLater = (node: string): Option[] =>
         node,
         kind: 'power',
         fault: { before, leaves },
+      }),
+    ),
+  )
+
+/** A node that recovers from one power failure may meet the next one. */
+const failingStarts = (node: string): Option[] =>
+  points.flatMap(before =>
+    remainders.map(leaves =>
+      option('power', node, `power ${node} in its start before sync or message ${before} keeps ${leaves}`, {
+        do: 'restart',
+        node,
+        fails: { before, leaves },
       }),
     ),
   )

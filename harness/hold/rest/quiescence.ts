@@ -30,7 +30,7 @@ export class Quiescence {
    */
   reached(nodes: readonly HeldNode[], ran: boolean): boolean {
     // A thread that was awake at the last look usually still is, so most looks end here.
-    if (this.#awake && this.#isHeld(this.#awake) && !sleeps(this.#awake)) return false
+    if (this.#awake && this.#mayRun(this.#awake) && !sleeps(this.#awake)) return false
     this.#awake = undefined
     const isNobodyReady = this.#turns.isOrdered && !(ran && this.#turns.yield())
     for (const node of nodes) {
@@ -43,9 +43,11 @@ export class Quiescence {
     return this.#turns.isUndisturbed
   }
 
-  #isHeld(thread: HeldThread): boolean {
+  /** A node whose power has failed stands still until the step is over. */
+  #mayRun(thread: HeldThread): boolean {
     const { process } = thread
-    return process.threads.has(thread) && process.node.processes.get(process.pid) === process
+    const { node } = process
+    return node.lostPower === undefined && process.threads.has(thread) && node.processes.get(process.pid) === process
   }
 
   /** Finds a thread of the process that does not sleep. */

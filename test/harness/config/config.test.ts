@@ -75,10 +75,12 @@ describe('a right definition', () => {
         pause: 0,
         preempt: 0,
         clock: 0,
+        name: 0,
       },
       diskModel: undefined,
       cutMsMin: 0,
       outside: [],
+      names: {},
       trustsOutside: false,
       strikes: [],
       diskFailures: ['sync', 'full', 'short'],
@@ -97,6 +99,7 @@ describe('a right definition', () => {
         pause: undefined,
         preempt: undefined,
         clock: undefined,
+        name: undefined,
       },
       overlap: 1,
       divide: 4,
@@ -195,6 +198,7 @@ describe('a right definition', () => {
       pause: 0,
       preempt: 0,
       clock: 0,
+      name: 0,
     })
     expect(system.weights).toEqual({ ...defaultWeights, fault: 0 })
     expect(system.clockSkewMsMax).toBe(50)
@@ -299,9 +303,14 @@ describe('a wrong definition is refused with one line for each problem', () => {
       { name: 'x', nodes: { n1: { comand: ['node'], command: ['node'] } }, propertys: {}, faults: { lightning: 1 } },
       [
         'nodes.n1.comand: unknown field, did you mean "command"?',
-        'faults.lightning: unknown field, known are split, drop, duplicate, reset, crash, silent, power, disk and 4 more',
+        'faults.lightning: unknown field, known are split, drop, duplicate, reset, crash, silent, power, disk and 5 more',
         'propertys: unknown field, did you mean "properties"?',
       ],
+    ],
+    [
+      'names that nodes have, and that mean no node',
+      { name: 'x', nodes: { n1: { command: ['node'] } }, names: { N1: ['n1'], 'a.b': ['n2'] } },
+      ['names: expected no name that a node has, found N1', 'names.a.b: there is no node n2; did you mean "n1"?'],
     ],
     ['no nodes', { name: 'x' }, ['nodes: expected the nodes by name, found nothing']],
     ['an empty record of nodes', { name: 'x', nodes: {} }, ['nodes: expected at least one node, found {}']],

@@ -99,3 +99,46 @@ test('an answer to the observer is no message before which the power fails', { t
   await take(cluster, 'restart store')
   expect(cluster.state().node('store').state).toBe('xx')
 })
+
+/** At its start it mends what it finds, in two steps. */
+const mending = `
+const fs = require('fs')
+const at = '/var/tmp/log'
+const before = fs.existsSync(at) ? String(fs.readFileSync(at)) : ''
+console.log('found', before || 'nothing')
+const fd = fs.openSync(at, 'a')
+for (const part of ['a', 'b']) {
+  fs.writeSync(fd, part)
+  fs.fsyncSync(fd)
+}
+console.log('ready')
+setInterval(() => {}, 1000)
+`
+
+test('the power fails in a start, and the next life finds what that has left', { timeout: 60_000 }, async () => {
+  const cluster = clusterOf(
+    { nodes: { n: { command: ['node', 'mending.js'] } }, faults: { power: 2 } },
+    { 'mending.js': mending },
+  )
+  const left = async (label: string) => {
+    await cluster.reset()
+    await take(cluster, 'power n')
+    await take(cluster, label)
+    return [labelsOf(cluster).includes('restart n'), cluster.state().node('n').alive]
+  }
+  const found = async () => {
+    await take(cluster, 'restart n')
+    return stdoutOf(cluster, 'n')
+  }
+  for (const _ of [1, 2]) {
+    expect(await left('power n in its start before sync or message 1 keeps none')).toEqual([true, false])
+    expect(await found()).toEqual(['found ab', 'ready'])
+    expect(await left('power n in its start before sync or message 2 keeps none')).toEqual([true, false])
+    expect(await found()).toEqual(['found aba', 'ready'])
+    expect(await left('power n in its start before sync or message 2 keeps all')).toEqual([true, false])
+    expect(await found()).toEqual(['found abab', 'ready'])
+  }
+  // There is no third sync, so this one starts.
+  expect(await left('power n in its start before sync or message 3 keeps none')).toEqual([false, true])
+  expect(stdoutOf(cluster, 'n')).toEqual(['found ab', 'ready'])
+})

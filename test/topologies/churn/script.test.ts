@@ -65,7 +65,7 @@ describe('plan', () => {
     ],
     [
       '{"nodes":["a"],"initial":[],"events":[{"atMs":1,"does":"jump"}]}',
-      'events[0].does: expected an event that does join, leave, partition, heal, pause, resume, clock, disk, preempt, calls or split',
+      'events[0].does: expected an event that does join, leave, partition, heal, pause, resume, clock, name, disk, preempt, calls or split',
     ],
     [
       '{"nodes":["a"],"initial":[],"events":[{"atMs":2,"does":"heal"},{"atMs":1,"does":"heal"}]}',
