@@ -127,7 +127,13 @@ const storeBugs: readonly PublicBug[] = [
     report: 'https://github.com/google/leveldb/issues/189',
   },
   {
-    ...{ id: 'goleveldb#335', system: 'goleveldb', affected: 'v1.0.0', newest: 'latest', property: 'opensAgain' },
+    ...{
+      id: 'goleveldb#335',
+      system: 'goleveldb',
+      affected: 'v1.0.0',
+      newest: 'v1.0.1-0.20220721030215-126854af5e6d',
+      property: 'opensAgain',
+    },
     report: 'https://github.com/syndtr/goleveldb/issues/335',
   },
 ]

@@ -14,10 +14,10 @@ func main() {
 	say := json.NewEncoder(os.Stdout)
 	if err != nil {
 		say.Encode(map[string]any{"opened": false, "error": err.Error()})
-		return
+	} else {
+		defer db.Close()
+		say.Encode(map[string]any{"opened": true})
 	}
-	defer db.Close()
-	say.Encode(map[string]any{"opened": true})
 	for {
 		time.Sleep(time.Minute)
 	}

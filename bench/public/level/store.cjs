@@ -4,9 +4,7 @@ const { ClassicLevel } = require(require.resolve('classic-level', { paths: [proc
 const say = state => console.log(JSON.stringify(state))
 
 new ClassicLevel('data').open().then(
-  () => {
-    say({ opened: true })
-    setInterval(() => undefined, 60_000)
-  },
+  () => say({ opened: true }),
   error => say({ opened: false, error: String(error.cause) }),
 )
+setInterval(() => undefined, 60_000)
