@@ -15,7 +15,7 @@ import { explain } from './explain.ts'
 import { lookForGoals, type SpentOnGoals } from './goals.ts'
 import { metBy } from './met.ts'
 import { notAmong } from './not-among.ts'
-import { aboutCallsLeft, neverMet } from './notes.ts'
+import { aboutCallsLeft, aboutWrites, neverMet } from './notes.ts'
 import { recordFound } from './record-found.ts'
 import { Samples } from './samples.ts'
 import { search, sessionOfCheck } from './search.ts'
@@ -112,7 +112,13 @@ const checkFrom = async (
     const found = {
       ...verdict,
       seed: options.seed ?? session.seed,
-      notes: [...notes, ...verdict.notes, ...unmet, ...aboutCallsLeft(system, verdict)],
+      notes: [
+        ...notes,
+        ...verdict.notes,
+        ...unmet,
+        ...aboutCallsLeft(system, verdict),
+        ...aboutWrites(system, verdict),
+      ],
     }
     const explanation = await explain(session, found, Math.max(explainMsMin, time.left))
     const checked = await recordFound(session, found, {

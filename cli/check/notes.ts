@@ -8,7 +8,7 @@ import type { Sight } from '../../checker/system/system.ts'
 import { countOf, type Met } from '../../checker/verdict/sights.ts'
 import type { Verdict } from '../../checker/verdict/verdict.ts'
 import { sightOf } from '../../harness/clients/sights.ts'
-import type { FaultKind, GlobalState, ResolvedSystem } from '../../harness/config/config.ts'
+import type { FaultKind, GlobalState, ResolvedNode, ResolvedSystem } from '../../harness/config/config.ts'
 import { observedNothing } from '../../harness/config/observed.ts'
 import { quotedForShell } from '../../report/model/quoted.ts'
 import { type CheckOptions, defaultMs } from '../command/options.ts'
@@ -150,6 +150,20 @@ export const aboutCallsLeft = (
   if (clients.some(({ name, times, until }) => until !== undefined || made(name) < times)) return []
   return [
     `no client had a call left after step ${criticalTransition.step}, so a recovery that takes one could not be seen: \`times\` of a client gives it more calls`,
+  ]
+}
+
+/** An execution finds what earlier ones wrote to the machine itself, so what was found there may not repeat. */
+export const aboutWrites = (
+  { nodes }: { readonly nodes: readonly Pick<ResolvedNode, 'name' | 'write'>[] },
+  { verdict }: Pick<Verdict, 'verdict'>,
+): string[] => {
+  const writing = nodes.filter(({ write }) => write.length > 0)
+  if (verdict !== 'undetermined' || writing.length === 0) return []
+  const places = [...new Set(writing.flatMap(({ write }) => write))]
+  const who = writing.map(({ name }) => name)
+  return [
+    `${who.join(', ')} may write to ${places.join(', ')} of this machine (\`write\`), which no execution undoes: each finds what those before it left there`,
   ]
 }
 

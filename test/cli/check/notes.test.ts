@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
-import { aboutCallsLeft, deeperThan } from '../../../cli/check/notes.ts'
+import { aboutCallsLeft, aboutWrites, deeperThan } from '../../../cli/check/notes.ts'
 import { printed } from '../../../cli/printed/printed.ts'
 import { copyOfFixtures, lastnail, start } from '../lastnail.ts'
 
@@ -247,6 +247,19 @@ test('a dead state after which no client may call is a note, for a call might ha
     expect.stringMatching(/^no client had a call left after step 3, so a recovery that takes one could not be seen/),
   ])
   expect(aboutCallsLeft({ clients: [] }, { kind: 'safety', criticalTransition: null, schedule: [] })).toEqual([])
+})
+
+test('that nodes write to this machine is a note where something could not be decided', () => {
+  const nodes = [
+    { name: 'one', write: ['/srv/jobs'] },
+    { name: 'other', write: ['/srv/jobs', '/srv/log'] },
+    { name: 'third', write: [] },
+  ]
+  expect(aboutWrites({ nodes }, { verdict: 'undetermined' })).toEqual([
+    'one, other may write to /srv/jobs, /srv/log of this machine (`write`), which no execution undoes: each finds what those before it left there',
+  ])
+  expect(aboutWrites({ nodes }, { verdict: 'violated' })).toEqual([])
+  expect(aboutWrites({ nodes: nodes.slice(2) }, { verdict: 'undetermined' })).toEqual([])
 })
 
 test('the deeper search is the same search, and its command one that a shell reads', () => {
