@@ -196,9 +196,10 @@ const outsideProblems = ({ nodes, outside }: CheckedDefinition): string[] => {
 }
 
 const nameProblems = ({ nodes, outside, names }: CheckedDefinition): string[] => {
-  const hosts = [...Object.keys(nodes), ...outsideHosts(outside).map(({ name }) => name)]
+  const others = outsideHosts(outside)
+  const hosts = [...Object.keys(nodes), ...others.map(({ name }) => name)]
   const aliases = Object.values(nodes).flatMap(node => node.aliases)
-  const taken = new Set([...hosts, ...aliases, ...outsideHosts(outside).map(({ host }) => host)].map(lowerCase))
+  const taken = new Set([...hosts, ...aliases, ...others.map(({ host }) => host)].map(lowerCase))
   return Object.entries(names).flatMap(([name, meant]) => [
     ...(taken.has(lowerCase(name)) ? [`names: expected no name that a node has, found ${name}`] : []),
     ...meant

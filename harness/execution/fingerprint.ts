@@ -106,7 +106,7 @@ const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited
   ...(waits === undefined ? [] : [part('how long they have been', waits)]),
   ...(past === undefined ? [] : [part('states of before', json(past))]),
   part('cuts', network.faults.cuts().join(' ')),
-  part('what names mean', json(network.names.all())),
+  ...(network.names.isEmpty ? [] : [part('what names mean', json(network.names.all()))]),
   part('connections', ...network.connectionStates()),
   part('budgets', [...budget].join(' '), [...calls].join(' ')),
   part('calls', textOf(state.calls)),

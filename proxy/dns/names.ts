@@ -10,6 +10,10 @@ export class ChangingNames {
     this.#meant = new Map(Object.entries(meant))
   }
 
+  get isEmpty(): boolean {
+    return this.#meant.size === 0
+  }
+
   /** The host that it means; undefined if it is no such name. */
   hostOf(name: string): string | undefined {
     return this.#meant.get(name)

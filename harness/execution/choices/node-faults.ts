@@ -9,7 +9,7 @@ import {
 } from '../../../checker/happening/preemptions.ts'
 import type { Choice } from '../../../checker/system/system.ts'
 import type { FaultKind, ResolvedSystem } from '../../config/config.ts'
-import { isStepFault } from '../../hold/held/step-faults.ts'
+import { isStepFault, type PowerFailure } from '../../hold/held/step-faults.ts'
 import type { Node } from '../../node/node.ts'
 import type { TimedHappening } from '../../timed/timing.ts'
 import { outcomesOf, remainders } from '../../unsynced/outcomes.ts'
@@ -101,26 +101,22 @@ const nowOf = ({ diskFailures }: ResolvedSystem, node: Node, kind: FaultKind & k
 const points = [1, 2, 3]
 
 const failuresLater = (node: string): Option[] =>
-  points.flatMap(before =>
-    remainders.map(leaves =>
-      option('power', node, `power ${node} before sync or message ${before} keeps ${leaves}`, {
-        do: 'strikeLater',
-        node,
-        kind: 'power',
-        fault: { before, leaves },
-      }),
-    ),
-  )
+  failuresWithin(node, '', fault => ({ do: 'strikeLater', node, kind: 'power', fault }))
 
 /** A node that recovers from one power failure may meet the next one. */
 const failingStarts = (node: string): Option[] =>
+  failuresWithin(node, ' in its start', fails => ({ do: 'restart', node, fails }))
+
+/** Power failures in the middle of a step. */
+const failuresWithin = (node: string, when: string, actionOf: (failure: PowerFailure) => Action): Option[] =>
   points.flatMap(before =>
     remainders.map(leaves =>
-      option('power', node, `power ${node} in its start before sync or message ${before} keeps ${leaves}`, {
-        do: 'restart',
+      option(
+        'power',
         node,
-        fails: { before, leaves },
-      }),
+        `power ${node}${when} before sync or message ${before} keeps ${leaves}`,
+        actionOf({ before, leaves }),
+      ),
     ),
   )
 
