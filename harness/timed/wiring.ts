@@ -46,7 +46,7 @@ export const planOf = (
 ): Wired => {
   const names = nodes.map(({ name }) => name)
   const addresses = nodes.map(({ address }) => address)
-  if (topology === undefined) return { addresses, pipes: [], routes: sideBySide(nodes.length), seed, notes: [] }
+  if (topology === undefined) return { addresses, pipes: [], routes: [], seed, notes: [] }
   const placed = withNodes(topology, names, seed, places)
   const indexOf = new Map(names.map((name, index) => [name, index]))
   const pipes = new Map<Pipe, number>()
@@ -123,8 +123,3 @@ const withNodes = (topology: Topology, names: readonly string[], seed: number, p
     throw new TopologyError('expected no places of nodes: the topology has a client for each of them')
   return hasAll ? topology : place(topology, names, seed, places)
 }
-
-const sideBySide = (count: number): ForwardingPlan['routes'] =>
-  Array.from({ length: count }, (_, from) => from).flatMap(from =>
-    Array.from({ length: count }, (_, to) => to).flatMap(to => (to === from ? [] : [{ from, to, pipes: [] }])),
-  )

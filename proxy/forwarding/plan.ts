@@ -8,6 +8,7 @@ export interface ForwardingPlan {
   /** Addresses of the hosts, by number. */
   readonly addresses: readonly string[]
   readonly pipes: readonly PipeSettings[]
+  /** Two hosts without a route are adjacent: nothing is between them. */
   readonly routes: readonly Route[]
   /** By route: the routers between its pipes. Absent if packets pass none that would show. */
   readonly hops?: readonly (readonly Hop[])[]

@@ -68,7 +68,7 @@ export class Router {
   change(changes: readonly HostWayChange[], pipes: readonly PipeChange[], now: number): void {
     for (const { pipe, settings } of pipes) this.#pipes[pipe]!.change(settings, now)
     for (const { from, to, isCut, extra } of changes) {
-      const path = this.#paths[from * this.#ports.length + to]
+      const path = this.#pathBetween(from, to)
       if (path === undefined) continue
       if (isCut !== undefined) path.isCut = isCut
       if (extra !== undefined) path.putBefore(extra === null ? undefined : new PacketPipe(extra, this.#random))
@@ -100,7 +100,12 @@ export class Router {
   #pathFrom(host: number, length: number): Path | undefined {
     if (length < headerLength + 20) return undefined
     const destination = this.#hosts.get(this.#hand.readUInt32BE(destinationAt))
-    return destination === undefined ? undefined : this.#paths[host * this.#ports.length + destination]
+    return destination === undefined ? undefined : this.#pathBetween(host, destination)
+  }
+
+  #pathBetween(from: number, to: number): Path | undefined {
+    if (from === to) return undefined
+    return (this.#paths[from * this.#ports.length + to] ??= new Path(from, to, []))
   }
 
   /** The path's routers count down the packet's time to live. Where that is over, the packet ends. */

@@ -124,10 +124,24 @@ describe('a router', () => {
 
   it('counts what has no way', () => {
     const hosts = new Hosts(2, [], [])
-    hosts.send(0, 1, 'a')
+    hosts.send(0, 0, 'a')
     hosts.send(0, 9, 'b')
     expect(hosts.received).toEqual([])
     expect(countsOf(hosts.router.counters)).toMatchObject({ unroutable: 2 })
+  })
+
+  it('takes hosts without a route for adjacent, and cuts and lays pipes between them all the same', () => {
+    const hosts = new Hosts(2, [], [])
+    hosts.send(0, 1, 'a')
+    hosts.router.change([{ from: 0, to: 1, extra: { delayMs: 30 } }], [], 0)
+    hosts.send(0, 1, 'b')
+    hosts.runTo(100)
+    hosts.router.change([{ from: 0, to: 1, isCut: true }], [], 100)
+    hosts.send(0, 1, 'c')
+    expect(hosts.received.map(({ text, at }) => [text, at])).toEqual([
+      ['a', 0],
+      ['b', 30],
+    ])
   })
 
   it('loses nothing but what it counts, and keeps order, whatever the pipes are', () => {
