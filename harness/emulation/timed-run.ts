@@ -113,9 +113,10 @@ export class TimedRun implements Run {
   }
 
   get nodes(): readonly RunningNode[] {
+    const { addresses } = this.#cluster
     return this.#cluster.views.map(({ name, alive }) => ({
       name,
-      address: this.#cluster.addresses[name]!,
+      address: addresses[name]!,
       isAlive: alive,
       isCut: this.#cluster.running.time?.isUnplugged(name) ?? false,
     }))
