@@ -74,13 +74,21 @@ export class Netlink {
     return index
   }
 
-  /** @param queueLength packets that may wait to be read */
-  setUp(index: number, { mtu, queueLength }: { mtu?: number; queueLength?: number } = {}): void {
-    this.#request('set the interface up', RTM_NEWLINK, 0, [
-      interfaceInfo(index, IFF_UP),
-      ...(mtu === undefined ? [] : [attribute(IFLA_MTU, uint32(mtu))]),
-      ...(queueLength === undefined ? [] : [attribute(IFLA_TXQLEN, uint32(queueLength))]),
+  /**
+   * For an interface that is down. If it were up, or set up by the same request, the kernel would stop it, and wait until no CPU uses it.
+   *
+   * @param queueLength packets that may wait to be read
+   */
+  setLengths(index: number, mtu: number, queueLength: number): void {
+    this.#request('set the lengths of the interface', RTM_NEWLINK, 0, [
+      interfaceInfo(index),
+      attribute(IFLA_MTU, uint32(mtu)),
+      attribute(IFLA_TXQLEN, uint32(queueLength)),
     ])
+  }
+
+  setUp(index: number): void {
+    this.#request('set the interface up', RTM_NEWLINK, 0, [interfaceInfo(index, IFF_UP)])
   }
 
   /** Gives the interface one IPv4 address, alone in its network (/32). */

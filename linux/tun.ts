@@ -106,7 +106,8 @@ const interfaceRequest = (flags: number) => {
 const configure = (address: number, { mtu, queueLength, retransmitAfterMs }: Device) =>
   Netlink.use(netlink => {
     const index = netlink.indexOf(interfaceName)
-    netlink.setUp(index, { mtu, queueLength })
+    netlink.setLengths(index, mtu, queueLength)
+    netlink.setUp(index)
     netlink.addAddress(index, address)
     netlink.addDefaultRoute(index, retransmitAfterMs)
     if (retransmitAfterMs === undefined) return
