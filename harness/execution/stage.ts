@@ -154,6 +154,8 @@ export class Stage {
   /** Ends all processes. The next execution begins with new ones. */
   endLives(): void {
     this.execution.clients.close()
+    // The kernel takes time to end the processes of a node. It ends those of all nodes at once.
+    for (const node of this.nodes) node.killLives()
     for (const node of this.nodes) node.endLives()
   }
 

@@ -495,6 +495,11 @@ export class Node {
     this.#lives.endParked()
   }
 
+  /** Kills everything that was ever started. It is gone after `endLives`. */
+  killLives(): void {
+    this.#lives.kill(this.#life)
+  }
+
   /** Ends everything that was ever started. */
   endLives(): void {
     this.#lives.close(this.#life)

@@ -117,11 +117,19 @@ export class ParkedLives {
     }
   }
 
+  /** Kills all lives, and the present one. They are gone after `close`. */
+  kill(life: Life | undefined): void {
+    for (const each of this.#all(life)) each.kill()
+  }
+
+  #all(life: Life | undefined): Life[] {
+    return [...this.#parked.values(), ...this.#kept, ...(life ? [life] : [])]
+  }
+
   /** Ends all lives, and the present one. */
   close(life: Life | undefined): void {
-    const all = [...this.#parked.values(), ...this.#kept, ...(life ? [life] : [])]
-    for (const each of all) each.kill()
-    for (const each of all) each.bury()
+    this.kill(life)
+    for (const each of this.#all(life)) each.bury()
     this.#parked.clear()
     this.#kept.clear()
   }
