@@ -149,14 +149,28 @@ const emulateAndTell = async (file: string, options: RunOptions, json: boolean |
 
 /** Runs a system with several seeds, and prints what they came to. Returns the exit code. */
 const emulateSeedsAndTell = async (
+  args: readonly string[],
   count: number,
   { seed, out }: Pick<RunOptions, 'seed' | 'out'>,
   json: boolean | undefined,
 ): Promise<number> => {
   const { describeSeeds, emulateSeeds, exitCodeOfSeeds } = await import('./emulate/plots/seeds.ts')
-  const seeds = await emulateSeeds(process.argv.slice(2), { first: seed, count, out })
+  const seeds = await emulateSeeds(args, { first: seed, count, out })
   print(json ? JSON.stringify(seeds) : describeSeeds(seeds))
   return exitCodeOfSeeds(seeds)
+}
+
+/** Notes the options that a command is given, as words for the same command in another process, but for these. */
+const noteOptions = (command: Command, except: readonly string[]): readonly string[] => {
+  const words: string[] = []
+  for (const option of command.options) {
+    const name = option.name()
+    if (except.includes(name)) continue
+    command.on(`option:${name}`, (value?: string | null) =>
+      words.push(typeof value === 'string' ? `--${name}=${value}` : `--${name}`),
+    )
+  }
+  return words
 }
 
 /** What is said for this process holds for its workers too. */
@@ -296,7 +310,7 @@ export const program = (done: (code: number) => void) => {
       (await import('./serve/serve.ts')).serveTrace(path, options),
     )
 
-  withRunOptions(
+  const emulation = withRunOptions(
     root
       .command('emulate')
       .description('runs the system of a configuration over an emulated internet, with churn, faults and measurements')
@@ -322,7 +336,9 @@ export const program = (done: (code: number) => void) => {
         steerings,
       ),
     'how long',
-  ).action(
+  )
+  const emulationOptions = noteOptions(emulation, ['seed', 'seeds', 'series', 'json'])
+  emulation.action(
     async (
       file: string | undefined,
       {
@@ -340,7 +356,10 @@ export const program = (done: (code: number) => void) => {
         ...options
       },
     ) => {
-      if (seeds !== undefined) return done(await emulateSeedsAndTell(seeds, options, json))
+      if (seeds !== undefined) {
+        const args = ['emulate', ...(file === undefined ? [] : [file]), ...emulationOptions]
+        return done(await emulateSeedsAndTell(args, seeds, options, json))
+      }
       const searches = { checkEveryMs: checkEvery, checkForMs: checkFor, predict, everyMs: every, inputsMax: inputs }
       const run = { forMs, lookMs, keepMs, ...searches, steer: steer === true ? 'both' : steer, ...options }
       done(await emulateAndTell(file ?? findConfig(), run, json))

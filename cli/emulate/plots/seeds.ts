@@ -28,7 +28,7 @@ export interface SeedRun {
  * Emulates a system with several seeds, each in a process of its own and as many at once as there are CPUs, and draws
  * them in one plot.
  *
- * @param args of this command, as they were given
+ * @param args of this command, without what each run has a value of its own for
  *
  * @param seeds the first one, and how many
  */
@@ -36,13 +36,12 @@ export const emulateSeeds = async (
   args: readonly string[],
   { first, count, out }: { readonly first: number; readonly count: number; readonly out: string },
 ): Promise<Seeds> => {
-  const others = withoutOptions(args)
   const queue = new PQueue({ concurrency: availableParallelism() })
   const seeds = Array.from({ length: count }, (_, index) => first + index)
   const runs = await whileUninterrupted(async signal => {
     const started = seeds.map(seed =>
       queue.add(async () => {
-        const run = signal.aborted ? notBegun(seed) : await emulateSeed(others, seed, signal)
+        const run = signal.aborted ? notBegun(seed) : await emulateSeed(args, seed, signal)
         process.stderr.write(`lastnail: seed ${seed}: ${run.verdict}: ${run.message}\n`)
         return run
       }),
@@ -52,12 +51,6 @@ export const emulateSeeds = async (
   const places = runs.flatMap(({ series }) => series ?? [])
   return { runs, plotted: places.length === 0 ? null : plotRuns(places, { bySeed: true, out: join(out, 'seeds.svg') }) }
 }
-
-/** Without what each run has a value of its own for. */
-const withoutOptions = (args: readonly string[]): string[] =>
-  args.filter(
-    (word, index) => !/^--(seeds?(=.*)?|series|json)$/.test(word) && !/^--seeds?$/.test(args[index - 1] ?? ''),
-  )
 
 const notBegun = (seed: number): SeedRun => ({
   seed,

@@ -29,6 +29,7 @@ test('several seeds are several runs, which one plot compares; so does plot late
     '3',
     '--seed',
     '5',
+    '--for=2500ms',
     '--json',
   )
   const { runs, plotted } = printed['emulate --seeds'].parse(JSON.parse(stdout.trim().split('\n').at(-1)!))
@@ -40,7 +41,7 @@ test('several seeds are several runs, which one plot compares; so does plot late
     [6, 'held', 0],
     [7, 'held', 0],
   ])
-  const drawn = { group: 'draws', of: 'drew number', runs: 3, values: 9 }
+  const drawn = { group: 'draws', of: 'drew number', runs: 3, values: 6 }
   expect(plotted).toMatchObject({ figures: [drawn], plot: '.lastnail/seeds.svg' })
   expect(plotted!.figures[0]!.deviation).toBeGreaterThan(0)
   expect(readFileSync(join(directory, plotted!.plot), 'utf8')).toContain('draws (3 runs)')
