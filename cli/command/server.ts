@@ -1,7 +1,14 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { z } from 'zod'
 import { UsageError } from '../../checker/system/errors.ts'
 import { exitCode, explainError } from './exit-code.ts'
@@ -20,6 +27,11 @@ export interface Answers {
   readonly reads: Readonly<Record<string, (token: string) => Content>>
   /** By name. Each receives the request's JSON. */
   readonly actions: Readonly<Record<string, (asked: unknown) => Promise<unknown>>>
+  /**
+   * By name. Each speaks with whoever asks, by what it likes, once it has returned (HTTP Upgrade). It throws to refuse. What is asked
+   * is in the address, as JSON.
+   */
+  readonly conversations?: Readonly<Record<string, (asked: unknown, connection: Duplex) => void>>
 }
 
 export interface Server {
@@ -59,6 +71,13 @@ export const serve = async (answers: Answers, port = 0): Promise<Server> => {
     void answer(request, response, answers, token)
   })
   const strangers = limitStrangers(server)
+  const speaking = new Set<Duplex>()
+  server.on('upgrade', (request, connection: Socket, head) => {
+    if (hasToken(request, token)) strangers.delete(connection)
+    speaking.add(connection.once('close', () => speaking.delete(connection)))
+    if (head.length > 0) connection.unshift(head)
+    converse(request, connection, answers, token)
+  })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening').catch(cause => {
     throw new UsageError(`cannot listen on port ${port}: ${reasons[cause.code] ?? cause.message}`, { cause })
@@ -72,6 +91,7 @@ export const serve = async (answers: Answers, port = 0): Promise<Server> => {
     close: () => {
       server.close()
       server.closeAllConnections()
+      for (const connection of speaking) connection.destroy()
     },
   }
 }
@@ -122,17 +142,39 @@ const answer = async (request: IncomingMessage, response: ServerResponse, answer
   }
 }
 
+/** Never throws. */
+const converse = (request: IncomingMessage, connection: Duplex, answers: Answers, token: string) => {
+  connection.on('error', () => undefined)
+  const head = (status: number, headers: string) => `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n\r\n`
+  try {
+    const { name, query } = addressedBy(request, token)
+    const begin = Object.hasOwn(answers.conversations ?? {}, name) ? answers.conversations![name]! : undefined
+    if (request.method !== 'GET' || begin === undefined) throw new Refusal(404, `nothing speaks at /${name}`)
+    begin(parse(new URLSearchParams(query).get('asked') ?? ''), connection)
+    connection.write(head(101, 'connection: upgrade\r\nupgrade: lastnail-terminal'))
+  } catch (error) {
+    const { status, why } = refusalOf(error)
+    const { type, body } = asJson({ error: why })
+    connection.end(`${head(status, `content-type: ${type}\r\nconnection: close`)}${body}`)
+  }
+}
+
 const contentOf = async (request: IncomingMessage, answers: Answers, token: string): Promise<Content> => {
-  // Split as it is, because the path may not be a valid URL.
-  const [path] = request.url!.split('?', 1) as [string]
-  if (!isOurs(request)) throw new Refusal(403, 'only the page served here may ask for this')
-  if (!hasToken(request, token)) throw new Refusal(401, 'open the address that was printed, which has a token')
-  const name = path.slice(1)
+  const { name } = addressedBy(request, token)
   if (request.method === 'GET' && Object.hasOwn(answers.reads, name)) return answers.reads[name]!(token)
   if (request.method !== 'POST' || !Object.hasOwn(answers.actions, name))
-    throw new Refusal(404, `nothing is at ${path}`)
+    throw new Refusal(404, `nothing is at /${name}`)
   const asked = parse(await bodyOf(request))
   return asJson(await answers.actions[name]!(asked))
+}
+
+/** What a request of somebody who may ask is addressed to. */
+const addressedBy = (request: IncomingMessage, token: string) => {
+  // Split as it is, because the path may not be a valid URL.
+  const [path = '', query] = request.url!.split('?', 2)
+  if (!isOurs(request)) throw new Refusal(403, 'only the page served here may ask for this')
+  if (!hasToken(request, token)) throw new Refusal(401, 'open the address that was printed, which has a token')
+  return { name: path.slice(1), query }
 }
 
 const asJson = (value: unknown): Content => ({ type: 'application/json', body: JSON.stringify(value) })

@@ -20,6 +20,8 @@ export interface Controller extends NodeActions {
   act(action: Happening): Promise<RunState>
   /** Runs a program in a node's namespaces. */
   exec(node: string, command: readonly string[]): Promise<ExecResult>
+  /** The same with the terminal of this process, at the pace native. Gives the program's exit code. */
+  terminal(node: string, command: readonly string[]): Promise<number>
   /** Replaces what is planned besides the configuration: the lines of a script of churn, with times of the run. */
   plan(script: string): Promise<RunState>
   /** Resets the connections between two nodes. */
@@ -75,6 +77,7 @@ export const control = (which?: Control | string): Controller => {
     ...(Object.fromEntries(nodeActions) as NodeActions),
     act,
     exec: async (node, command) => JSON.parse(await ask('POST', 'exec', { node, command })),
+    terminal: async (node, command) => (await import('./use-terminal.ts')).useTerminal(where, node, command),
     plan: async script => JSON.parse(await ask('POST', 'plan', { script })),
     list: async () => JSON.parse(await ask('GET', 'list')),
     metrics: () => ask('GET', 'metrics'),

@@ -8,6 +8,7 @@ import { type Content, checkAsked, serve } from '../command/server.ts'
 import { actionSchema, execSchema, planSchema } from './asked.ts'
 import { metricsOf } from './metrics.ts'
 import { seenOf } from './plots/run-page.ts'
+import { serveTerminal, terminalSchema } from './serve-terminal.ts'
 
 /** The state of a running system. */
 export interface RunState {
@@ -92,6 +93,9 @@ export const openControl = async (
           const { node, command } = checkAsked(execSchema, asked)
           return run.exec(node, command)
         },
+      },
+      conversations: {
+        terminal: (asked, connection) => serveTerminal(run, checkAsked(terminalSchema, asked), connection),
       },
     },
     port,

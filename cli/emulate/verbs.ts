@@ -44,6 +44,11 @@ type LinkOptions = ShapeOptions &
     readonly up?: boolean
   }
 
+interface TerminalOptions {
+  readonly interactive?: boolean
+  readonly tty?: boolean
+}
+
 interface Json {
   readonly json?: boolean | undefined
 }
@@ -143,7 +148,15 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
   verb('exec', 'runs a program in a node: control exec n1 -- redis-cli ping')
     .argument('<node>')
     .argument('<command...>', 'after --')
-    .action(async (node: string, words: string[], { json }: Json) => {
+    .option('-i, --interactive', 'with -t: what is typed here goes to the program')
+    .option('-t, --tty', 'gives the program a terminal, which is shown here; at the pace native')
+    .action(async (node: string, words: string[], { json, interactive, tty }: Json & TerminalOptions) => {
+      if (interactive || tty) {
+        if (!interactive || !tty) throw new UsageError('expected -i and -t together: exec -it n1 -- sh')
+        if (json)
+          throw new UsageError('expected -it or --json, found both: what a terminal shows is not printed as JSON')
+        return done(await controller().terminal(node, words))
+      }
       const { exitCode, stdout, stderr } = await controller().exec(node, words)
       if (json) {
         print(JSON.stringify({ exitCode, stdout, stderr }))

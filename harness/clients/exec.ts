@@ -45,10 +45,10 @@ export const runInside = async (
   begun: (group: number) => void = () => {},
 ): Promise<ExecResult | undefined> => {
   const enter = [`--target=${inside.pid}`, '--mount', '--uts', '--ipc', '--net', '--pid', '--cgroup', '--']
-  const child = withCalls(callsOf(inside, command), calls =>
+  const child = withCalls(callsInside(inside, command), calls =>
     spawn('nsenter', [...enter, `/proc/self/fd/${starterPlace}`], {
       env: { PATH: process.env.PATH },
-      // The layout that the starter and `callsOf` expect.
+      // The layout that the starter and `callsInside` expect.
       stdio: ['ignore', 'pipe', 'pipe', starter(), ...unused, 'pipe', calls],
       detached: true,
     }),
@@ -77,7 +77,8 @@ const outcomeOf = async (child: ChildProcess, program: string): Promise<ExecResu
 
 const withoutEnd = (text: string): string => text.replace(/\r?\n$/, '')
 
-const reasonIn = (report: Buffer): string => {
+/** Why the starter could not go on, by its report. */
+export const reasonIn = (report: Buffer): string => {
   const { errno } = failureIn(report)
   const [code, meaning] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, 'unknown error']
   return `${code} (${meaning})`
@@ -90,7 +91,8 @@ const unused = ['ignore', 'ignore', 'ignore', 'ignore'] as const
 /** The limit on a turn, which the tool sets itself (RLIMIT_RTTIME), must not be passed on. */
 const turnLimit = 15
 
-const callsOf = ({ pid, environment, directory }: Inside, command: readonly string[]): StartCall[] => {
+/** The calls of the starter in the namespaces of a node: it becomes this program, as the node would run it. */
+export const callsInside = ({ pid, environment, directory }: Inside, command: readonly string[]): StartCall[] => {
   const { user, group, groups, permitted, bounding, hasNoNewPrivileges } = credentialsOf(`/proc/${pid}/status`)
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   return [

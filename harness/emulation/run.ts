@@ -1,6 +1,7 @@
 import type { ForwardedCounts } from '../../proxy/forwarding/counters.ts'
 import type { ChurnEvent } from '../../topologies/churn/plan.ts'
 import type { ClientCall, ExecResult } from '../config/config.ts'
+import type { Terminal, TerminalKind } from '../native/terminal.ts'
 import type { SteeringCounts } from '../steering/counts.ts'
 import type { PredictionCounts } from '../steering/predictor.ts'
 import type { LinkChange } from '../timed/links.ts'
@@ -46,6 +47,12 @@ export interface Run {
    * @throws UsageError for an unknown node, one that is down, or a program that does not end
    */
   exec(node: string, command: readonly string[]): Promise<ExecResult>
+  /**
+   * Starts a program in a node with a terminal of its own.
+   *
+   * @throws UsageError as `exec`, and where programs run within steps
+   */
+  terminal(node: string, command: readonly string[], asked: TerminalKind): Terminal
 }
 
 export interface RunningNode {

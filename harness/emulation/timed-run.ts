@@ -3,6 +3,7 @@ import type { Mark } from '../../checker/cells/executor.ts'
 import type { Violation } from '../../checker/cells/violation.ts'
 import { due } from '../../checker/choosers/due.ts'
 import { BudgetSpent } from '../../checker/system/budget.ts'
+import { UsageError } from '../../checker/system/errors.ts'
 import type { RecordedStep } from '../../checker/trace/trace.ts'
 import type { ForwardedCounts } from '../../proxy/forwarding/counters.ts'
 import type { ChurnEvent } from '../../topologies/churn/plan.ts'
@@ -241,6 +242,12 @@ export class TimedRun implements Run {
 
   exec(node: string, command: readonly string[]): Promise<ExecResult> {
     return this.#requests.exec(node, command)
+  }
+
+  terminal(node: string): never {
+    throw new UsageError(
+      `a terminal in ${node} is there at the pace native alone: at ${this.#options.pace} a program runs within one step, in which nobody can type`,
+    )
   }
 
   #counting(listener: ImmediateCheckListener): ImmediateCheckListener {

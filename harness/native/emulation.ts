@@ -19,6 +19,7 @@ import { handleOf } from './native-handle.ts'
 import type { NativeNode } from './native-node.ts'
 import type { NativeEngine } from './native-runtime.ts'
 import { awaitedBy, awaitReady, inOrderOfStart } from './ready.ts'
+import { openTerminal, type Terminal, type TerminalKind } from './terminal.ts'
 
 export interface EmulationOptions extends Wiring {
   /** Which nodes come and go, and when. */
@@ -202,6 +203,21 @@ export class Emulation {
       throw new UsageError(messageOf(cause), { cause })
     } finally {
       handle.close()
+    }
+  }
+
+  /**
+   * Starts a program in a node with a terminal of its own.
+   *
+   * @throws UsageError as `exec`
+   */
+  terminal(name: string, command: readonly string[], asked: TerminalKind): Terminal {
+    const { inside } = this.cluster.node(name)
+    if (inside === undefined) throw new UsageError(`${name} is down: cannot run ${command.join(' ')} in it`)
+    try {
+      return openTerminal(inside, command, asked)
+    } catch (cause) {
+      throw new UsageError(messageOf(cause), { cause })
     }
   }
 
