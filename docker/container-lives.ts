@@ -101,8 +101,8 @@ export class ContainerLives implements NativeRuntime {
   }
 
   #giveFiles(pid: number): void {
-    const { files } = this.#plan
-    const shown = { files: hostsShownTo(files), additions: trustShownTo(files), empty: [] }
+    const { files, shared } = this.#plan
+    const shown = { files: hostsShownTo(files), additions: trustShownTo(files), empty: [], shared }
     const lowers = mountInside(pid, { scaffold: files.directory, overlays: this.#disk.next().layers, ...shown })
     for (const lower of lowers.values()) closeSync(lower)
   }

@@ -60,12 +60,13 @@ export class ContainerRuntime implements Runtime {
       environment: environmentIn(pid),
       lowerOf: directory => `/proc/self/fd/${lowers.get(directory)}`,
       launch: (disk, random) => {
-        const { files } = this.#plan
+        const { files, shared } = this.#plan
         shareCpu(pid)
         lowers = mountInside(pid, {
           scaffold: files.directory,
           overlays: disk.layers,
           ...shownTo(files, random, this.#plan.definition.limits),
+          shared,
         })
         const program = findProgram(pid, this.#container, this.#plan.definition)
         // Threads of the engine's starter have used up a varying number of ids.

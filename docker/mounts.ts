@@ -44,7 +44,7 @@ export const mountInside = (pid: number, { scaffold, empty, overlays, ...shown }
     if (root) coverRoot(root, submounts)
     applyMounts({ ...shown, overlays: overlays.filter(overlay => overlay !== root), empty: [] })
     requireSuccess(`umount ${scaffold}`, umount2(scaffold, detach))
-    applyMounts({ overlays: [], files: [], additions: [], empty })
+    applyMounts({ overlays: [], files: [], additions: [], empty, shared: [] })
     return lowers
   })
 }

@@ -1,10 +1,19 @@
+import { join } from 'node:path'
 import type { Nodes } from '../checker/system/node-system.ts'
 import type { Processes } from '../checker/system/processes.ts'
 import type { Abstraction, Choice, Finding, Sight, Step, System } from '../checker/system/system.ts'
 import { clocksStartUnsaid } from '../checker/trace/again.ts'
 import { situationOf } from './clients/situation.ts'
 import type { GlobalState, NodeView, ResolvedSystem } from './config/config.ts'
-import { type CountedNotes, notKept, notMarked, notRewound, sayNotes, uncounted } from './config/notes.ts'
+import {
+  type CountedNotes,
+  notKept,
+  notMarked,
+  notRewound,
+  notRewoundSharing,
+  sayNotes,
+  uncounted,
+} from './config/notes.ts'
 import { joinParts, type NodePart } from './execution/alone.ts'
 import { auditLast } from './execution/audit-last.ts'
 import { Beside } from './execution/beside.ts'
@@ -19,6 +28,7 @@ import type { ClusterMark } from './execution/mark.ts'
 import { Recording } from './execution/recording.ts'
 import { type PendingTimers, Stage } from './execution/stage.ts'
 import { createRunDirectory, removeRunDirectory } from './files/run-directory.ts'
+import { SharedDirectories } from './files/shared-directories.ts'
 import { millisecond } from './hold/clock/virtual-clock.ts'
 import { type StepFaultKind, stepFaultKinds } from './hold/held/step-faults.ts'
 import { LocalRuntime } from './node/local-runtime.ts'
@@ -62,6 +72,9 @@ export class Cluster implements System<GlobalState>, Processes {
   readonly #directory: string
   #isClosed = false
   #isRewound: boolean
+  readonly #shared: SharedDirectories
+  /** Whether somebody wants lives rewound. */
+  readonly #wasToRewind: boolean
   /** Its system calls, if they are recorded. */
   readonly recording: Recording
   /** Saves states and returns to them. */
@@ -75,23 +88,25 @@ export class Cluster implements System<GlobalState>, Processes {
     system: ResolvedSystem,
     { seed = 0, cpu, engine, rewind = true, timing, longTurns, clocksStart = clocksStartUnsaid }: ClusterOptions = {},
   ) {
-    this.#isRewound = rewind
-    this.#seed = seed
     this.#directory = createRunDirectory()
-    const planned = plansOf(system, this.#directory, { isPaced: timing?.model === 1 }).map(plan => ({
+    this.#shared = new SharedDirectories(join(this.#directory, 'shared'), system.nodes)
+    this.#isRewound = rewind && this.#shared.isEmpty
+    this.#wasToRewind = rewind
+    this.#seed = seed
+    const planned = plansOf(system, this.#directory, this.#shared, { isPaced: timing?.model === 1 }).map(plan => ({
       plan,
       runtime: plan.definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan),
     }))
     const runner = new Runner(cpu)
     if (longTurns) runner.lengthenTurns()
     const options = {
-      isRewound: rewind,
+      isRewound: this.#isRewound,
       clocksStart: Date.parse(clocksStart) / 1000,
       diskModel: system.diskModel,
       mayStrike: mayStrikeIn(system, timing),
     }
     const nodes = planned.map(({ plan, runtime }) => new Node(plan, runtime, runner, options))
-    this.#stage = new Stage(system, nodes, runner, timing)
+    this.#stage = new Stage(system, nodes, runner, { timing, shared: this.#shared })
     this.recording = new Recording(this.#stage)
     this.#driver = new Driver(this.#stage, seed, this.recording)
     this.checkpoints = new StageMarks(this.#stage, this.#driver)
@@ -99,9 +114,12 @@ export class Cluster implements System<GlobalState>, Processes {
     this.running = new Running(this.#stage, this.#driver)
   }
 
-  /** Its nodes. Each can be executed alone, in turns with the whole system. */
-  get nodes(): Nodes<GlobalState> {
-    return this.#nodesBy(this.#stage.system)
+  /**
+   * Its nodes. Each can be executed alone, in turns with the whole system. Undefined if they share directories, for then what
+   * one does is no matter of its own inputs.
+   */
+  get nodes(): Nodes<GlobalState> | undefined {
+    return this.#shared.isEmpty ? this.#nodesBy(this.#stage.system) : undefined
   }
 
   /**
@@ -172,6 +190,9 @@ export class Cluster implements System<GlobalState>, Processes {
   countedNotes(): CountedNotes {
     return new Map([
       ...[...this.#stage.notes].map(note => [note, uncounted] as const),
+      ...(this.#wasToRewind && !this.#shared.isEmpty
+        ? [[notRewoundSharing(this.#shared.nodes), uncounted] as const]
+        : []),
       ...this.#nodes.flatMap(({ name, reasonsToStart }) =>
         [...reasonsToStart].map(([reason, count]) => [notRewound(name, reason), count] as const),
       ),

@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, statfsSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, statfsSync, utimesSync } from 'node:fs'
 import { release } from 'node:os'
+import { dirname } from 'node:path'
 import { copyAttributes, isOfOverlay } from './attributes.ts'
 import { mount, requireSuccess } from './libc.ts'
 import { mountAttribute, restrict } from './mount-calls.ts'
@@ -14,6 +15,17 @@ export interface MountPlan {
   readonly additions: readonly (readonly [path: string, source: string])[]
   /** Directories in memory that are empty at each start, and how much fits into each. */
   readonly empty: readonly (readonly [path: string, bytesMax: number])[]
+  readonly shared: readonly SharedPlace[]
+}
+
+/** A directory that other nodes have too. */
+export interface SharedPlace {
+  /** Where the node has it. */
+  readonly path: string
+  readonly source: string
+  readonly isReadOnly: boolean
+  /** Gives it its first content, that of a directory of the image, unless it has had one in this execution. */
+  readonly begin: (content: string) => void
 }
 
 export interface Overlay {
@@ -49,6 +61,26 @@ export const applyMounts = (plan: MountPlan) => {
     }
   for (const [path, source] of plan.additions) if (existsSync(path)) mountAddition(path, path, source)
   for (const [path, bytesMax] of plan.empty) if (existsSync(path)) mountEmpty(path, bytesMax)
+  for (const { path, source, isReadOnly, begin } of plan.shared) {
+    begin(path)
+    makePlace(path)
+    requireSuccess(`mount ${path}`, mount(source, path, null, bind, null))
+    restrict(path, sharedAttributes(isReadOnly))
+  }
+}
+
+export const sharedAttributes = (isReadOnly: boolean): number =>
+  mountAttribute.noDevices | (isReadOnly ? mountAttribute.readOnly : 0)
+
+/** Makes a directory to mount on. What it lies in keeps its time, by which programs would see that. */
+export const makePlace = (path: string): void => {
+  if (existsSync(path)) return
+  const outer = dirname(path)
+  makePlace(outer)
+  const { atimeNs, mtimeNs } = lstatSync(outer, { bigint: true })
+  const [atime, mtime] = [Number(atimeNs) / 1e9, Number(mtimeNs) / 1e9]
+  mkdirSync(path)
+  for (const each of [path, outer]) utimesSync(each, atime, mtime)
 }
 
 /**

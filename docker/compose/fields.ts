@@ -32,7 +32,8 @@ export const usedFields = {
   shm_size: 'how large `/dev/shm` may be',
   tmpfs: 'directories in memory',
   user: 'the user of the program',
-  volumes: 'the node’s disk: named ones begin empty, and directories of this machine are not written to',
+  volumes:
+    'the node’s disk: named ones begin empty or as in the image, those of several services are shared, and directories of this machine are not written to',
   working_dir: 'where the program begins',
 } as const
 
@@ -119,5 +120,5 @@ export const refusedFields = {
   privileged: 'a node has no rights on this machine',
   provider: 'a node runs an image',
   use_api_socket: 'nodes do not reach the engine',
-  volumes_from: 'nodes share no disk',
+  volumes_from: 'name the volumes in each service',
 } as const

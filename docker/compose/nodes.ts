@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import { basename, dirname, resolve } from 'node:path'
 import {
   type BuildDefinition,
@@ -13,6 +12,7 @@ import { type ComposeFile, readComposeFile, variablesIn } from './file.ts'
 import type { Variables } from './interpolate.ts'
 import { composeNotesOf } from './notes.ts'
 import type { Compose, ComposeService } from './schema.ts'
+import { isBind, isInMemory, isNamed, sharedVolumes, volumeText, withoutVolumes } from './volumes.ts'
 
 /**
  * The services of a compose file as nodes, each in a container of its image. A service with several containers gives
@@ -45,8 +45,11 @@ const nodesOf = (path: string, options: ComposeOptions): DescribedNodes => {
     problems.push(file.problem(['services'], 'expected at least one service'))
   if (problems.length > 0) throw new ConfigError(problems)
   const { services } = file.content
-  const nodes = inOrder(services).flatMap(name => nodesOfService(name, file, dirname(path)))
-  return { nodes: Object.fromEntries(nodes), notes: [...composeNotesOf(path, file.content), ...leftOut] }
+  const shared = sharedVolumes(services, name => namesOf(name, countOf(services[name]!)))
+  const nodes = inOrder(services).flatMap(name =>
+    nodesOfService(name, file, dirname(path), new Set(Object.keys(shared))),
+  )
+  return { nodes: Object.fromEntries(nodes), shared, notes: [...composeNotesOf(path, file.content), ...leftOut] }
 }
 
 /** The file without the services of profiles that are not chosen, with a line for each of these. */
@@ -76,7 +79,12 @@ type Services = Readonly<Record<string, ComposeService>>
 
 const countOf = ({ scale, deploy }: ComposeService): number => scale ?? deploy.replicas ?? 1
 
-const nodesOfService = (name: string, file: ComposeFile, directory: string): [string, NodeDefinition][] => {
+const nodesOfService = (
+  name: string,
+  file: ComposeFile,
+  directory: string,
+  shared: ReadonlySet<string>,
+): [string, NodeDefinition][] => {
   const { services } = file.content
   const service = services[name]!
   const count = countOf(service)
@@ -84,7 +92,7 @@ const nodesOfService = (name: string, file: ComposeFile, directory: string): [st
     condition === 'service_started' ? [] : namesOf(other, countOf(services[other]!)),
   )
   const definition = {
-    ...definitionOf(name, service, file, directory),
+    ...definitionOf(name, withoutVolumes(service, shared), file, directory),
     ...(isAwaitedToEnd(name, services) && { exits: 'completes' as const }),
     ...(after.length > 0 && { after }),
   }
@@ -183,20 +191,6 @@ const givenTo = (service: ComposeService, content: ComposeFile['content'], direc
     }),
   )
 
-type Volume = ComposeService['volumes'][number]
-
-const isInMemory = (volume: Volume) => 'type' in volume && volume.type === 'tmpfs'
-
-/** In the short form, a source that begins like a path is a directory. */
-const isBind = (volume: Volume) => ('type' in volume ? volume.type === 'bind' : /^[./~]/.test(volume.source ?? ''))
-
-const volumeText = (volume: Volume, directory: string): string[] => {
-  if (isInMemory(volume)) return []
-  if (!isBind(volume)) return [volume.target!]
-  const source = volume.source!.replace(/^~(?=\/|$)/, homedir())
-  return [`${resolve(directory, source)}:${volume.target}${volume.isReadOnly ? ':ro' : ''}`]
-}
-
 /** Sorted so that each service comes after those on which it depends. */
 const inOrder = (services: Services): string[] => {
   const ordered = new Set<string>()
@@ -285,23 +279,19 @@ const portProblems = (file: ComposeFile) => {
   )
 }
 
-/** Nodes must not share a disk. */
-const volumeProblems = (file: ComposeFile) => {
-  const owners = new Map<string, string>()
-  return eachService(file, (service, name, at) =>
-    service.volumes.flatMap((volume, index) => {
-      const { source } = volume
+const volumeProblems = (file: ComposeFile) =>
+  eachService(file, (service, _, at) => {
+    const named = new Set<string>()
+    return service.volumes.flatMap((volume, index) => {
       const place = ['volumes', index]
-      if (isInMemory(volume)) return []
-      if (isBind(volume)) {
+      if (isBind(volume) && !isInMemory(volume)) {
+        const { source } = volume
         if (source === undefined || /^~[^/]/.test(source)) return [at(place, 'expected a path of a file or directory')]
         return []
       }
-      if (source === undefined) return []
-      const other = owners.get(source) ?? (countOf(service) > 1 ? name : undefined)
-      owners.set(source, name)
-      if (other === undefined) return []
-      return [at(place, `expected a volume of its own: ${source} is shared with ${other}, and nodes share no disk`)]
-    }),
-  )
-}
+      if (!isNamed(volume)) return []
+      const isTwice = named.has(volume.source)
+      named.add(volume.source)
+      return isTwice ? [at(place, `expected ${volume.source} at one path of a service`)] : []
+    })
+  })

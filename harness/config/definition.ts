@@ -58,6 +58,11 @@ export interface SystemDefinition<Name extends string = string, State = any> {
    * address of the node that it means then: `{ primary: ['db1', 'db2'] }`.
    */
   readonly names?: Readonly<Record<string, readonly Name[]>> | undefined
+  /**
+   * Directories that several nodes have, each with its path in each of them, with `:ro` where a node only reads:
+   * `{ uploads: { web: '/srv/uploads', worker: '/data:ro' } }`. They begin empty, or with what the image of the first node that is started has there.
+   */
+  readonly shared?: Readonly<Record<string, { readonly [Each in Name]?: string }>> | undefined
   /** How often in one execution two inputs may enter a node in the same step; 1 by default. */
   readonly overlap?: number | undefined
   /**
@@ -306,6 +311,8 @@ export interface NodesFile {
 /** The nodes described by a file. */
 export interface DescribedNodes {
   readonly nodes: Readonly<Record<string, NodeDefinition>>
+  /** As the configuration's own. */
+  readonly shared?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
   /** Fields that have another meaning here or none, one line each, for the user. */
   readonly notes: readonly string[]
 }

@@ -10,6 +10,10 @@ export const uncounted = 0
 export const notRewound = (node: string, reason: string): string =>
   `${node}: a life of it could not be rewound, and was started anew: ${reason}`
 
+/** Why no life of these nodes is lived again, and no state is gone back to. */
+export const notRewoundSharing = (nodes: readonly string[]): string =>
+  `${nodes.join(', ')} share a directory, which is not brought back in place: every execution begins with new processes, no state is gone back to, and nothing is predicted`
+
 /** Why a start in which nodes waited for each other was done anew. */
 export const notKept = (reason: string): string =>
   `a start in which nodes waited for each other could not be kept, and was done anew: ${reason}`

@@ -22,7 +22,8 @@ export const expandNodes = (
   if (typeof nodes !== 'object' || nodes === null || !(readNodes in nodes))
     return { definition: expandCount(definition), notes: [] }
   const described = (nodes as NodesFile)[readNodes](directory)
-  return { definition: { ...definition, nodes: described.nodes }, notes: described.notes }
+  const shared = { ...described.shared, ...definition.shared }
+  return { definition: { ...definition, nodes: described.nodes, shared }, notes: described.notes }
 }
 
 const expandCount = (definition: SystemDefinition): SystemDefinition => {

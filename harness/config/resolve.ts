@@ -11,6 +11,7 @@ import { placeholderProblem } from './placeholders.ts'
 import { expandNodes, problemsOf } from './problems.ts'
 import type { Build, ResolvedContainer, ResolvedNode, ResolvedSystem, Volume } from './resolved.ts'
 import { type CheckedContainer, type CheckedDefinition, type CheckedLimits, systemSchema } from './schema.ts'
+import { sharedBy, sharedProblems } from './shared-paths.ts'
 
 export interface ResolveOptions {
   /** Base of the nodes' `cwd`: the directory of the configuration file. */
@@ -29,6 +30,7 @@ export const resolveSystem = (definition: SystemDefinition, { directory }: Resol
     ...afterProblems(checked.data),
     ...outsideProblems(checked.data),
     ...nameProblems(checked.data),
+    ...sharedProblems(Object.keys(checked.data.nodes), checked.data.shared),
   ]
   if (problems.length > 0) throw new ConfigError(problems)
   return { ...fill(checked.data, directory), notes }
@@ -70,12 +72,13 @@ const nodesOf = (definition: CheckedDefinition, directory: string): ResolvedNode
     after: node.after,
     aliases: node.aliases,
     limits: limitsOf(node, definition.limits),
+    shared: sharedBy(name, definition.shared),
   }))
 
 const nodeOf = (host: OutsideHost, limits: CheckedLimits, directory: string): ResolvedNode => ({
   ...{ name: host.name, command: hostCommand(host), listens: host.ports.map(({ port }) => port), aliases: [host.host] },
   ...{ env: {}, image: undefined, container: undefined, cwd: directory },
-  ...{ disk: 'kept', exits: 'crash', write: [], healthy: undefined, after: [] },
+  ...{ disk: 'kept', exits: 'crash', write: [], healthy: undefined, after: [], shared: [] },
   limits: limitsOf({ limits: {}, container: undefined }, limits),
 })
 

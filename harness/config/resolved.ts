@@ -5,6 +5,7 @@ import type { Dissector } from '../../proxy/dissector.ts'
 import type { Client, DiskModel, FaultKind, GlobalState, Goal, Observer, Weights } from './definition.ts'
 import type { NodeLimits } from './limits.ts'
 import type { CheckedEmulation } from './schema.ts'
+import type { SharedPath } from './shared-paths.ts'
 
 /** A valid definition with all defaults filled in. */
 export interface ResolvedSystem {
@@ -81,6 +82,7 @@ export interface ResolvedNode {
   readonly after: readonly string[]
   readonly aliases: readonly string[]
   readonly limits: NodeLimits
+  readonly shared: readonly SharedPath[]
 }
 
 export interface ResolvedContainer {

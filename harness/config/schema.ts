@@ -215,6 +215,22 @@ const changingNames = z
   )
   .default({})
 
+const sharedExpected =
+  "expected the path in each of several nodes: { uploads: { web: '/srv/uploads', worker: '/data:ro' } }"
+const shared = z
+  .record(
+    word("expected a directory's name of letters, digits, dots, hyphens and underscores"),
+    z.record(
+      z.string(),
+      z.string({ error: sharedExpected }).regex(/^\/[^:]*[^:/][^:]*(:ro)?$/, { error: sharedExpected }),
+      {
+        error: sharedExpected,
+      },
+    ),
+    { error: sharedExpected },
+  )
+  .default({})
+
 const client = z.preprocess(
   value => (isFunction(value) ? { run: value, times: 1 } : value),
   fields(
@@ -532,6 +548,7 @@ export const systemSchema = fields(
     clients: z.record(z.string(), client, { error: 'expected the clients by name' }).default({}),
     outside,
     names: changingNames,
+    shared,
     properties: z.record(z.string(), property, { error: 'expected the properties by name' }).default({}),
     goal: goals,
     faults: faults.prefault({}),

@@ -24,7 +24,7 @@ export class Beside implements System<GlobalState> {
   constructor(stage: Stage, run: Driver, system: ResolvedSystem, seed: number) {
     const timing = stage.timing && { ...stage.timing, timesMs: undefined, isSearched: true }
     this.#run = run
-    this.#stage = new Stage(systemInTime(system, timing), stage.nodes, stage.runner, timing)
+    this.#stage = new Stage(systemInTime(system, timing), stage.nodes, stage.runner, { timing, shared: stage.shared })
     this.#driver = new Driver(this.#stage, seed, new Recording(this.#stage))
   }
 

@@ -186,11 +186,11 @@ export class Driver {
    * @param searched how it is executed beside a run that is not searched itself
    */
   aloneOf(node: Node, searched?: ResolvedSystem): Alone {
-    const { system, runner, nodes, timing } = this.#stage
+    const { system, runner, nodes, timing, shared } = this.#stage
     const peers = nodes.filter(other => other !== node)
     const timed = searched && timing ? { ...timing, timesMs: undefined, isSearched: true } : timing
     const own = searched ? systemInTime(searched, timed) : system
-    const stage = new Stage({ ...own, faults: unbounded(own.faults) }, [node], runner, timed, peers)
+    const stage = new Stage({ ...own, faults: unbounded(own.faults) }, [node], runner, { timing: timed, peers, shared })
     return new Alone(stage, {
       seed: this.#seed,
       index: nodes.indexOf(node),
@@ -289,6 +289,7 @@ export class Driver {
     this.#recording.nextStep()
     execution.time?.begin(execution.stepIndex, chosen.choice.due)
     await unlessInterrupted(prepareStart(this.#stage, action))
+    this.#stage.rememberShared()
     const done = this.#stage.settleOthers(carryOut(this.#stage, chosen))
     this.#arrive(await endStep(this.#stage, done, messagesTaken(action), begun))
     const { delayMs, skewMs, clients } = execution

@@ -16,6 +16,8 @@ export interface Known {
   readonly calls: ReadonlyMap<string, number>
   /** Whether an observer sees the nodes' states. Without one, their output is what is observed. */
   readonly isObserved: boolean
+  /** A hash of what nodes share; undefined if they share nothing. */
+  readonly shared: string | undefined
   /** Earlier states of each node, as far as properties read them; absent if they do not. */
   readonly past?: readonly (readonly unknown[])[] | undefined
   /** Whether the skew of clocks is limited, so that their differences matter. */
@@ -97,7 +99,7 @@ const outputHash = (node: Node, { stdout, stderr }: TwoStreams): string => {
   return found
 }
 
-const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited, waits }: Known): Part[] => [
+const sharedParts = ({ state, nodes, network, budget, calls, shared, past, isSkewLimited, waits }: Known): Part[] => [
   part('which nodes are up', nodes.map(lifeOf).join(' ')),
   ...nodes.map(node => part(`timers of ${node.name}`, timersOf(node))),
   ...nodes.flatMap(({ name, unsynced }) => (unsynced ? [part(`what ${name} has not synced`, unsynced.hash)] : [])),
@@ -105,6 +107,7 @@ const sharedParts = ({ state, nodes, network, budget, calls, past, isSkewLimited
   part('messages in flight', ...inFlight(network)),
   ...(waits === undefined ? [] : [part('how long they have been', waits)]),
   ...(past === undefined ? [] : [part('states of before', json(past))]),
+  ...(shared === undefined ? [] : [part('directories that nodes share', shared)]),
   part('cuts', network.faults.cuts().join(' ')),
   ...(network.names.isEmpty ? [] : [part('what names mean', json(network.names.all()))]),
   part('connections', ...network.connectionStates()),

@@ -1,4 +1,5 @@
 import { Unfaithful, UsageError } from '../../checker/system/errors.ts'
+import { readLabel } from '../../checker/system/labels.ts'
 import type { Finding } from '../../checker/system/system.ts'
 import { parseAddress } from '../../linux/address.ts'
 import type { ConnectionNames } from '../../proxy/end.ts'
@@ -10,6 +11,7 @@ import { type VisitorListener, Visitors } from '../clients/visitors.ts'
 import { meantAtFirst } from '../config/changing-names.ts'
 import type { GlobalState, NodeView, ResolvedSystem } from '../config/config.ts'
 import { observerName } from '../config/schema.ts'
+import type { SharedDirectories } from '../files/shared-directories.ts'
 import { millisecond, type Nanoseconds } from '../hold/clock/virtual-clock.ts'
 import type { Unsettled } from '../hold/held/cpu-limit.ts'
 import { watchUnanswered } from '../hold/rest/unanswered.ts'
@@ -53,6 +55,7 @@ export class Stage {
   readonly runner: Runner
   /** Hosts on its network that the search plays. */
   readonly peers: readonly Pick<Node, 'name' | 'address'>[]
+  readonly shared: SharedDirectories
   /** The present one. */
   execution: Execution
   /** Share of its usual bound that a node may now compute in a step before it counts as diverging. */
@@ -84,11 +87,11 @@ export class Stage {
     system: ResolvedSystem,
     nodes: readonly Node[],
     runner: Runner,
-    timing?: Timing,
-    peers: Stage['peers'] = [],
+    { timing, peers = [], shared }: Pick<Stage, 'timing' | 'shared'> & Partial<Pick<Stage, 'peers'>>,
   ) {
     this.timing = timing
     this.peers = peers
+    this.shared = shared
     this.system = system
     this.nodes = nodes
     this.runner = runner
@@ -180,14 +183,32 @@ export class Stage {
     throw new UsageError(noNode(name, this.nodes))
   }
 
-  /** Runs these nodes until they have nothing left to do. */
-  settle(nodes: readonly Node[], cpuMsMax = this.patience * this.system.stepCpuMsMax): Done {
+  /** Runs these nodes, and those that may notice by a shared directory what they do, until they have nothing left to do. */
+  settle(those: readonly Node[], cpuMsMax = this.patience * this.system.stepCpuMsMax): Done {
+    const nodes = this.#withSharers(those)
     const held = nodes.flatMap(node => (node.held && !node.isPaused ? [node.held] : []))
     const unsettled = this.runner.settle(this.execution.network, held, cpuMsMax)
     if (unsettled?.stuckSeconds !== undefined || unsettled?.waitedForClock) this.#failFor(unsettled)
     if (unsettled !== undefined)
       return { findings: [divergenceOf(this.node(unsettled.node.name), unsettled)], touched: nodes }
     return this.settleOthers({ findings: [], touched: nodes }, cpuMsMax)
+  }
+
+  #withSharers(nodes: readonly Node[]): readonly Node[] {
+    if (this.shared.isEmpty) return nodes
+    const others = this.nodes.filter(
+      other =>
+        other.isAlive && !nodes.includes(other) && nodes.some(({ name }) => this.shared.areTogether(name, other.name)),
+    )
+    this.tellTime(others)
+    return [...nodes, ...others]
+  }
+
+  /** What nodes find in shared directories in the next step is an input of each. */
+  rememberShared(): void {
+    if (this.shared.isEmpty || this.system.fingerprint !== 'history') return
+    const what = readLabel(`shared ${this.shared.hash()}`)
+    for (const node of this.shared.nodes) this.execution.remember(node, what)
   }
 
   #failFor({ node: { name }, cpuMs = 0, stuckSeconds }: Unsettled): never {
@@ -286,6 +307,7 @@ export class Stage {
       cutAt,
       healthy,
       isCalling: clients.isCalling,
+      areSharing: !this.shared.isEmpty,
       callers: clients.calls.callers,
       delays,
       delayMsMax: this.delayMsMax,
@@ -311,6 +333,7 @@ export class Stage {
           ? undefined
           : this.nodes.map(({ name }) => clients.observer.pastOf(name).slice(0, this.pastAsked)),
       isObserved: observe !== undefined,
+      shared: this.shared.isEmpty ? undefined : this.shared.hash(),
       waits: this.#waits(),
       isSkewLimited: clockSkewMsMax !== Number.POSITIVE_INFINITY,
     }

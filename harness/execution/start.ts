@@ -12,6 +12,7 @@ export const startAll = async (stage: Stage, variant: number, seed: number): Pro
   const network = stage.newNetwork()
   for (const { name, address } of stage.peers) network.attachments.attachPlayed(name, address)
   for (const node of nodes) node.renew(seed + variant)
+  stage.shared.renew()
   await unlessInterrupted(Promise.all(nodes.map(node => node.prepare())))
   const { timing } = stage
   if (timing) return startInitial(stage, variant, network, new Set(timing.initial))

@@ -58,8 +58,7 @@ export class Disk {
     const hash = createHash('sha1')
     for (const { upper } of this.layers) {
       hash.update('layer')
-      hashEntry(hash, '', upper, undefined)
-      for (const { path } of treeOf(upper)) hashEntry(hash, path, join(upper, path), periods)
+      hashTree(hash, upper, periods)
     }
     hash.update(this.unsynced?.hash ?? '')
     return hash.digest('hex')
@@ -69,6 +68,16 @@ export class Disk {
     this.isRemoved = true
     rmSync(this.directory, { recursive: true, force: true })
   }
+}
+
+/**
+ * Adds what a directory has.
+ *
+ * @param periods by which file times are shown; undefined if these do not count
+ */
+export const hashTree = (hash: Hash, directory: string, periods?: Periods): void => {
+  hashEntry(hash, '', directory, undefined)
+  for (const { path } of treeOf(directory)) hashEntry(hash, path, join(directory, path), periods)
 }
 
 /** When a file was last written, as the node sees it. */

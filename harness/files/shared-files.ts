@@ -43,7 +43,7 @@ export const shownTo = (
   shared: SharedFiles,
   random: string,
   { shmBytesMax }: NodeLimits,
-): Omit<MountPlan, 'overlays'> => ({
+): Omit<MountPlan, 'overlays' | 'shared'> => ({
   files: [...hostsShownTo(shared), ['/dev/random', shared.random(random)], ['/dev/urandom', shared.random(random)]],
   additions: [[cpuDirectory, shared.cpu], ...trustShownTo(shared)],
   // A runtime would read there how much memory all processes of this machine use, and adapt its own size.

@@ -47,7 +47,7 @@ export class LocalLives implements NativeRuntime {
   }
 
   async begin(): Promise<NativeLife> {
-    const { directory, files, definition } = this.#plan
+    const { directory, files, shared, definition } = this.#plan
     const environment = environmentOf(definition)
     const place = join(directory, `life${this.#lives++}`)
     mkdirSync(place, { recursive: true })
@@ -63,6 +63,7 @@ export class LocalLives implements NativeRuntime {
         files: hostsShownTo(files),
         additions: trustShownTo(files),
         empty: [['/dev/shm', definition.limits.shmBytesMax]],
+        shared,
         owned: runRoot(),
         write: this.#write,
       },

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../checker/system/errors.ts'
 import { endConnections, hasPeer } from '../../linux/tcp-table.ts'
@@ -9,6 +10,7 @@ import type { Manner } from '../../topologies/churn/plan.ts'
 import { noNode } from '../clients/state.ts'
 import type { ResolvedSystem } from '../config/config.ts'
 import { createRunDirectory, removeRunDirectory } from '../files/run-directory.ts'
+import { SharedDirectories } from '../files/shared-directories.ts'
 import { unlessInterrupted } from '../hold/turns/interruption.ts'
 import { plansOf } from '../node/plans.ts'
 import type { NodePlan } from '../node/runtime.ts'
@@ -70,7 +72,9 @@ export class NativeCluster {
     const directory = createRunDirectory()
     const nodes: NativeNode[] = []
     try {
-      const plans = plansOf(system, directory, { hasResolver: false })
+      const shared = new SharedDirectories(join(directory, 'shared'), system.nodes)
+      shared.renew()
+      const plans = plansOf(system, directory, shared, { hasResolver: false })
       const wired = planOf(
         plans.map(({ definition: { name }, address }) => ({ name, address })),
         wiring,

@@ -37,7 +37,7 @@ export class LocalRuntime implements Runtime {
   async prepare(): Promise<void> {}
 
   place(): Home {
-    const { definition, directory, address, files, network } = this.#plan
+    const { definition, directory, address, files, shared, network } = this.#plan
     const environment = environmentOf(definition)
     const own = join(directory, `place${this.#places++}`)
     mkdirSync(own, { recursive: true })
@@ -47,6 +47,7 @@ export class LocalRuntime implements Runtime {
     const mounts = (disk: Disk, random: string): LocalMountPlan => ({
       overlays: disk.layers,
       ...shownTo(files, random, definition.limits),
+      shared,
       owned: runRoot(),
       write: this.#write,
     })

@@ -228,6 +228,8 @@ export class Node {
   /** Resets it: an empty disk, clocks and random numbers at their beginning. It must be down. */
   renew(seed: number): void {
     this.#inheritance.renew(seed)
+    // Others may write files that it sees before it is started.
+    if (this.#definition.shared.length > 0) this.clock.periods.begin(0)
   }
 
   /** Does the slow part of preparing the next life. Await it before `attach`. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { meantAtFirst } from '../config/changing-names.ts'
 import { type ResolvedSystem, withAddresses } from '../config/config.ts'
+import type { SharedDirectories } from '../files/shared-directories.ts'
 import { writeSharedFiles } from '../files/shared-files.ts'
 import type { NodePlan } from './runtime.ts'
 
@@ -8,7 +9,7 @@ import type { NodePlan } from './runtime.ts'
  * How to run each node of a system, in the order of the definition. The same names in the same order always get the
  * same addresses.
  *
- * @param directory for everything that nodes are given and write
+ * @param directory for everything that nodes are given and write; the shared ones are in it, since containers see it
  *
  * @param isPaced whether their own doing takes time
  *
@@ -17,6 +18,7 @@ import type { NodePlan } from './runtime.ts'
 export const plansOf = (
   system: ResolvedSystem,
   directory: string,
+  shared: SharedDirectories,
   { isPaced = false, hasResolver = true } = {},
 ): NodePlan[] => {
   const { nodes, trustsOutside, bufferBytesMax } = system
@@ -37,6 +39,7 @@ export const plansOf = (
     address: addresses[definition.name]!,
     directory: join(directory, definition.name),
     files,
+    shared: shared.placesOf(definition.name),
     isPaced,
     network: bufferBytesMax < Number.POSITIVE_INFINITY ? 'narrow' : isPaced ? 'paced' : 'held',
   }))

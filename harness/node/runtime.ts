@@ -1,3 +1,4 @@
+import type { SharedPlace } from '../../linux/mounts.ts'
 import type { NetworkKind } from '../../linux/namespace.ts'
 import type { ResolvedNode } from '../config/config.ts'
 import type { NodeLimits } from '../config/limits.ts'
@@ -54,6 +55,7 @@ export interface NodePlan {
   /** For what its lives write. */
   readonly directory: string
   readonly files: SharedFiles
+  readonly shared: readonly SharedPlace[]
   /** Whether its own doing takes time (`Timing.model`). */
   readonly isPaced: boolean
   /** How its kernel treats connections. */

@@ -197,6 +197,22 @@ services:
     expect(nodes).toMatchObject({ 'x-db': { image: 'redis', env: { 'x-value': '1' } } })
   })
 
+  test('volumes of several nodes are shared, and what several take from this machine is said to be a copy', () => {
+    const { nodes, shared, notes } = read(`
+services:
+  web: { image: x, volumes: ['site:/site:ro', 'own:/own', './a:/a:ro'] }
+  worker: { image: x, scale: 2, volumes: ['site:/data', './a:/b'] }
+volumes: { site: , own: }
+`)
+    expect(shared).toEqual({ site: { web: '/site:ro', 'worker-1': '/data', 'worker-2': '/data' } })
+    expect(nodes.web!.container!.volumes).toEqual(['/own', expect.stringMatching(/\/a:\/a:ro$/)])
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /compose\.yaml: services\.worker\.volumes: what it writes to \.\/a is its own: web has another copy$/,
+      ),
+    ])
+  })
+
   test('anchors that a hundred services share are no bomb, and a bomb is refused', () => {
     const names = Array.from({ length: 200 }, (_, index) => `s${index}`)
     const services = names.map(name => `  ${name}: { <<: *base, environment: { NAME: ${name} } }`).join('\n')
@@ -544,18 +560,20 @@ describe('what is wrong is refused, with its line and field', () => {
     expect(problemsOf(compose)).toEqual([problem])
   })
 
-  test('two services with one published port, or one volume', () => {
+  test('two services with one published port', () => {
     expect(
       problemsOf(`services:
-  a: { image: x, ports: ['80:1'], volumes: ['data:/a'] }
+  a: { image: x, ports: ['80:1'] }
   b:
     image: x
     ports: [ '80:2' ]
-    volumes: [ 'data:/b' ]
 `),
-    ).toEqual([
-      'compose.yaml:5: services.b.ports.0: expected a port of its own, but 80 is published by a too',
-      'compose.yaml:6: services.b.volumes.0: expected a volume of its own: data is shared with a, and nodes share no disk',
+    ).toEqual(['compose.yaml:5: services.b.ports.0: expected a port of its own, but 80 is published by a too'])
+  })
+
+  test('a volume at two paths of a service', () => {
+    expect(problemsOf("services:\n  a: { image: x, volumes: ['data:/a', 'data:/b'] }")).toEqual([
+      'compose.yaml:2: services.a.volumes.1: expected data at one path of a service',
     ])
   })
 

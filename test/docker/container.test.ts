@@ -84,6 +84,34 @@ describe.skipIf(reason)(`nodes in containers${reason ? ` (needs Docker: ${reason
     expect(stdoutOf(cluster, 'here')).toEqual(['hello'])
   })
 
+  test('share a volume, which begins with what the image of the first has there', async () => {
+    const { cluster } = await containersOf(
+      { nodes: fromCompose('compose.yaml') },
+      {
+        'compose.yaml': `
+services:
+  other: { image: node, command: [node, -e, "setTimeout(() => require('/data/read.js'), 2000)"], volumes: ['site:/data:ro'], depends_on: [web] }
+  web: { build: ., command: [node, /site/write.js], volumes: ['site:/site'] }
+volumes:
+  site:
+`,
+        Dockerfile: 'FROM node\nCOPY write.js read.js /site/\n',
+        'write.js': "setTimeout(() => require('fs').writeFileSync('/site/made', 'hello'), 1000)\n",
+        'read.js': `const fs = require('fs')
+console.log(String(fs.readFileSync('/data/made')))
+try { fs.rmSync('/data/made') } catch ({ code }) { console.log(code) }
+setInterval(() => {}, 60_000)
+`,
+      },
+    )
+    for (const _ of [1, 2]) {
+      await cluster.reset()
+      await take(cluster, 'web timer +1000ms')
+      await take(cluster, 'other timer +2000ms')
+      expect(stdoutOf(cluster, 'other')).toEqual(['hello', 'EROFS'])
+    }
+  })
+
   test('whose image cannot be built are refused with the reason', async () => {
     const opened = containersOf(
       { nodes: fromCompose('compose.yaml') },

@@ -1,6 +1,6 @@
 /**
  * Which fields public compose files use, and in which forms: of each file the fields alone, with values made up. A value
- * `N` is a number of its own; `base` and `other` stand for the services that one depends on, `shared` for a volume of several.
+ * `N` is a number of its own; `base` and `other` stand for the services that one depends on, `shared` and `shared2` for volumes of several.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -47,13 +47,13 @@ const composeOf = ({ top, fields }: FieldList) => {
     other: awaited,
     ...Object.fromEntries(services.map((name, index) => [name, { image: 'a', ...given(index) }])),
   })
-  const named = [...written.matchAll(/"(own\d+|shared)[":]/g)].map(([, name]) => [name, null])
-  const isShared = named.some(([name]) => name === 'shared')
+  const named = [...written.matchAll(/"(own\d+|shared\d*)[":]/g)].map(([, name]) => [name, null])
+  const shared = new Set(named.flatMap(([name]) => (name?.startsWith('shared') ? [`${name}:/${name}`] : [])))
   const { volumes, ...others } = Object.fromEntries(declared)
   return {
     ...others,
     ...((volumes || named.length > 0) && { volumes: { ...volumes, ...Object.fromEntries(named) } }),
-    services: { ...JSON.parse(written), ...(isShared && { sharing: { image: 'a', volumes: ['shared:/a'] } }) },
+    services: { ...JSON.parse(written), ...(shared.size > 0 && { sharing: { image: 'a', volumes: [...shared] } }) },
   }
 }
 
@@ -73,11 +73,7 @@ const problemsOf = (read: () => unknown): string[] => {
     return []
   } catch (error) {
     const lines = (error as Error).message.split('\n')
-    const problems = lines.map(line =>
-      line
-        .replace(/^.*?compose\.yaml:\d+: services\.\w+\.([a-z_]+)[\w.]*/, '$1')
-        .replace(/shared with \w+/, 'shared with another'),
-    )
+    const problems = lines.map(line => line.replace(/^.*?compose\.yaml:\d+: services\.\w+\.([a-z_]+)[\w.]*/, '$1'))
     return [...new Set(problems)]
   }
 }

@@ -74,7 +74,7 @@ const clientOptions = ({ system, calls }: Moment): ClientOption[] =>
     })
 
 const inputOptions = (moment: Moment): InputOption[] => {
-  const isLocal = !moment.isCalling
+  const isLocal = !moment.isCalling && !moment.areSharing
   return [...moment.deliverable.map(message => delivery(message, isLocal)), ...timers(moment)]
 }
 

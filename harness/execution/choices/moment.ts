@@ -22,6 +22,8 @@ export interface Moment {
   readonly cutAt: ClockReadings | undefined
   /** Whether a call is in progress. After an answer, a client may do anything to any node. */
   readonly isCalling: boolean
+  /** Whether nodes share directories, by which one may notice what another does. */
+  readonly areSharing: boolean
   /** Clients that wait for an answer. */
   readonly callers: ReadonlySet<string>
   readonly delays: TimesInFlight

@@ -27,10 +27,12 @@ import { type Mounted, mountsOf } from '../../../linux/mountinfo.ts'
 import {
   isolateMounts,
   type MountPlan,
+  makePlace,
   mountAddition,
   mountEmpty,
   mountOverlay,
   noDevices,
+  sharedAttributes,
 } from '../../../linux/mounts.ts'
 
 /**
@@ -93,6 +95,7 @@ export const coveredDirectories = (owned: string): string[] =>
 export const enterFiles = (plan: LocalMountPlan): void => {
   const { namespace, parts } = machineFiles(plan.owned)
   const through = plan.write.map(path => ({ path, tree: openTree(path, true) }))
+  const shared = plan.shared.map(place => ({ ...place, tree: openTree(place.source) }))
   requireSuccess('setns(mnt)', setns(namespace, CLONE_NEWNS))
   requireSuccess('unshare(mnt)', unshare(CLONE_NEWNS))
   for (const part of parts) assemble(part, plan)
@@ -107,6 +110,10 @@ export const enterFiles = (plan: LocalMountPlan): void => {
   // All nodes are shown the same files.
   for (const file of files) show(file, mountAttribute.readOnly)
   for (const file of through) show(file, mountAttribute.noDevices)
+  for (const place of shared) {
+    makePlace(place.path)
+    show(place, sharedAttributes(place.isReadOnly))
+  }
 }
 
 const show = ({ path, tree }: { readonly path: string; readonly tree: number }, attributes: number) => {

@@ -51,6 +51,7 @@ describe('a right definition', () => {
       aliases: [],
       write: [],
       limits: { memoryBytesMax: 2 ** 31, processesMax: 512, shmBytesMax: 2 ** 28, diskBytesMax: 2 ** 30 },
+      shared: [],
     }
     expect(system).toEqual({
       name: 'raft',
@@ -311,6 +312,25 @@ describe('a wrong definition is refused with one line for each problem', () => {
       'names that nodes have, and that mean no node',
       { name: 'x', nodes: { n1: { command: ['node'] } }, names: { N1: ['n1'], 'a.b': ['n2'] } },
       ['names: expected no name that a node has, found N1', 'names.a.b: there is no node n2; did you mean "n1"?'],
+    ],
+    [
+      'directories shared with no node, at paths within others, and at none',
+      {
+        name: 'x',
+        nodes: { n1: { command: ['node'] }, n2: { command: ['node'] } },
+        shared: { a: { n1: '/a', n3: '/a' }, b: { n1: '/a/b/:ro', n2: '/ab' } },
+      },
+      [
+        'shared.a.n3: there is no node n3; did you mean "n1"?',
+        "shared.b.n1: expected a path apart from /a, which is another's, found /a/b",
+      ],
+    ],
+    [
+      'a directory shared at a relative path',
+      { name: 'x', nodes: { n1: { command: ['node'] } }, shared: { a: { n1: 'data' } } },
+      [
+        `shared.a.n1: expected the path in each of several nodes: { uploads: { web: '/srv/uploads', worker: '/data:ro' } }, found "data"`,
+      ],
     ],
     ['no nodes', { name: 'x' }, ['nodes: expected the nodes by name, found nothing']],
     ['an empty record of nodes', { name: 'x', nodes: {} }, ['nodes: expected at least one node, found {}']],
