@@ -50,7 +50,7 @@ const measure = async (name: string, directory: string): Promise<void> => {
   try {
     const whole = await markInTheMiddle(cluster)
     const [first] = cluster.state().nodes
-    const node = cluster.nodes!.alone(first!.name)
+    const node = cluster.nodes.alone(first!.name)
     const sight = (await node.beginAt!(whole))!
     const input = sight.enabled.find(({ kind }) => kind === 'timer') ?? sight.enabled[0]!
     const figures = { mark: [] as number[], input: [] as number[], back: [] as number[] }

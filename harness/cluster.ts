@@ -114,12 +114,14 @@ export class Cluster implements System<GlobalState>, Processes {
     this.running = new Running(this.#stage, this.#driver)
   }
 
-  /**
-   * Its nodes. Each can be executed alone, in turns with the whole system. Undefined if they share directories, for then what
-   * one does is no matter of its own inputs.
-   */
-  get nodes(): Nodes<GlobalState> | undefined {
-    return this.#shared.isEmpty ? this.#nodesBy(this.#stage.system) : undefined
+  /** Its nodes. Each can be executed alone, in turns with the whole system. */
+  get nodes(): Nodes<GlobalState> {
+    return this.#nodesBy(this.#stage.system)
+  }
+
+  /** The same for a search. Of nodes that share directories, what one does follows not only from its own inputs. */
+  get nodesToSearch(): Nodes<GlobalState> | undefined {
+    return this.#shared.isEmpty ? this.nodes : undefined
   }
 
   /**

@@ -28,7 +28,7 @@ export const search = async (
     notes: () => CountedNotes,
   ): Promise<Verdict> => {
     try {
-      const verdict = await checkInCells(cells, properties, wanted, cluster.nodes)
+      const verdict = await checkInCells(cells, properties, wanted, cluster.nodesToSearch)
       return { ...verdict, notes: [...verdict.notes, ...describeStarved(starvation()), ...sayNotes(notes())] }
     } finally {
       await Promise.all(cells.map(cell => cell.end()))
@@ -37,7 +37,7 @@ export const search = async (
   if (workers === 1) {
     const cell = new OwnCell(cluster, properties, {
       weights: system.weights,
-      nodes: cluster.nodes,
+      nodes: cluster.nodesToSearch,
       allowFindings: allowsFindings(options),
     })
     const watch = new StarvationWatch(process.pid, cpus[0]!, [], () => undefined)

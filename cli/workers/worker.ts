@@ -82,7 +82,7 @@ const work = async (
     async ({ cluster, system }) => {
       const cell = new OwnCell(cluster, propertiesFor(system, sought), {
         weights: system.weights,
-        nodes: cluster.nodes,
+        nodes: cluster.nodesToSearch,
         allowFindings: allowsFindings(sought),
       })
       await cell.prepare()

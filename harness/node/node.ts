@@ -30,6 +30,8 @@ export class Node {
   readonly address: string
   readonly readiness: Readiness
   readonly #definition: ResolvedNode
+  /** Paths of directories that other nodes have too. */
+  readonly #shared: readonly string[]
   readonly #runtime: Runtime
   readonly #runner: Runner
   readonly #inheritance: Inheritance
@@ -55,7 +57,7 @@ export class Node {
   readonly #mayStrike: ReadonlySet<StepFaultKind>
 
   constructor(
-    { definition, address, directory, isPaced }: NodePlan,
+    { definition, address, directory, shared, isPaced }: NodePlan,
     runtime: Runtime,
     runner: Runner,
     {
@@ -73,6 +75,7 @@ export class Node {
     this.name = definition.name
     this.address = address
     this.#definition = definition
+    this.#shared = shared.map(({ source }) => source)
     this.#runtime = runtime
     this.#runner = runner
     this.#isRewound = isRewound
@@ -229,7 +232,7 @@ export class Node {
   renew(seed: number): void {
     this.#inheritance.renew(seed)
     // Others may write files that it sees before it is started.
-    if (this.#definition.shared.length > 0) this.clock.periods.begin(0)
+    if (this.#shared.length > 0) this.clock.periods.begin(0)
   }
 
   /** Does the slow part of preparing the next life. Await it before `attach`. */
@@ -534,6 +537,7 @@ export class Node {
     held.isPaced = this.#isPaced
     held.mayStrike = this.#mayStrike
     const life = new Life(this.#runner, held, this.#runtime.place(), disk)
+    held.written = [...held.written, ...this.#shared]
     held.packets = () => life.uplink.packets
     this.#lives.add(life, beginning, lives === 0)
     return life

@@ -126,7 +126,7 @@ const goOnAlone = async (
   mark: Checkpoint,
   labels: readonly string[],
 ): Promise<{ before: GlobalState; state: GlobalState; inFlight: string[]; repeated: boolean }> => {
-  const nodes = cluster.nodes!
+  const { nodes } = cluster
   const systems = new Map(nodes.names.map(name => [name, nodes.alone(name)]))
   const sights = new Map<string, NodeSight>()
   for (const [name, node] of systems) sights.set(name, (await node.beginAt!(mark))!)
@@ -178,7 +178,7 @@ for (const system of Object.keys(systems))
   })
 
 test('of two messages that come together, none is put in flight where one cannot arrive', async () => {
-  const nodes = (await clusterOf('randtree')).nodes!
+  const { nodes } = await clusterOf('randtree')
   const joining = nodes.alone('n2')
   let sight = await joining.reset()
   while (sight.sent.length === 0) sight = (await joining.enter({ choice: sight.enabled[0]!.label })) as NodeSight
