@@ -43,5 +43,5 @@ test('nodes of a run share a directory, in virtual time and natively', { timeout
 test('what shares a directory is not searched alone', { timeout: 60_000 }, async () => {
   const { code, stderr } = await lastnail(made(), 'check', 'shared.config.ts', '--search', 'local')
   expect(stderr).toContain('`local` executes each node alone, which this system cannot do')
-  expect(code).toBe(2)
+  expect(code).toBe(64)
 })
