@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { defineSystem, type SystemDefinition } from 'lastnail'
-import { packageRoot } from '../corpus/package-root.ts'
+import { exampleDirectory } from './example-directory.ts'
 
-const cwd = join(packageRoot, 'examples/liferaft')
+const cwd = exampleDirectory('liferaft')
 const { default: example, nodesOf } = (await import(join(cwd, 'lastnail.config.ts'))) as {
   default: SystemDefinition
   nodesOf(names: readonly string[], ...program: readonly string[]): SystemDefinition['nodes']

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { always, defineSystem, type GlobalState, type SystemDefinition } from 'lastnail'
-import { packageRoot } from '../corpus/package-root.ts'
+import { exampleDirectory } from './example-directory.ts'
 
-const cwd = join(packageRoot, 'examples/node-discover')
+const cwd = exampleDirectory('node-discover')
 const { default: example } = (await import(join(cwd, 'lastnail.config.ts'))) as { default: SystemDefinition }
 
 interface Process {
