@@ -509,6 +509,7 @@ export class Node {
   endLives(): void {
     this.#lives.close(this.#life)
     this.#life = undefined
+    this.#pausedAt = undefined
   }
 
   /** Frees what lives share. All must have ended. */

@@ -110,3 +110,13 @@ test('a holder that looks at its clock once serves after another took over, if i
   expect(await search('again', { pause: 1 })).toMatchObject({ verdict: 'held' })
   expect(await search('once', {})).toMatchObject({ verdict: 'held' })
 })
+
+test('a node that was paused when all processes were ended is not paused in the next execution', async () => {
+  const cluster = talk()
+  await cluster.reset()
+  const first = pauses(labelsOf(cluster))
+  await take(cluster, 'pause server')
+  cluster.endLives()
+  await cluster.reset()
+  expect(pauses(labelsOf(cluster))).toEqual(first)
+})
