@@ -82,12 +82,20 @@ export interface LastMile {
 /**
  * A route for each ordered pair of the given nodes, as in ModelNet's last-mile collapse: all routes of a host share its
  * first and last link, and what is between them is a pipe of the pair's own. Throws as `collapse` does.
+ *
+ * @param spare those of the nodes that may never be there: what they would share is not told
  */
-export const routesByLastMile = (topology: Topology, ends: readonly string[]): LastMile => {
+export const routesByLastMile = (
+  topology: Topology,
+  ends: readonly string[],
+  spare: ReadonlySet<string> = new Set(),
+): LastMile => {
   const users = new Map<Pipe, number>()
   const routes = betweenAll(topology, ends, (way, from, to): HopRoute => {
     const inner = way.slice(1, -1)
-    for (const { pipe } of inner) if (pipe.bandwidth !== undefined) users.set(pipe, (users.get(pipe) ?? 0) + 1)
+    const isTold = !spare.has(from) && !spare.has(to)
+    for (const { pipe } of isTold ? inner : [])
+      if (pipe.bandwidth !== undefined) users.set(pipe, (users.get(pipe) ?? 0) + 1)
     const between = inner.length > 0 ? [together(inner)] : []
     return routeThrough(
       from,

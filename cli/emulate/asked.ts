@@ -41,6 +41,9 @@ export const linkChange: z.ZodType<LinkChange> = z.strictObject(link)
 /** A program to run in a node. */
 export const execSchema = z.strictObject({ node: name, command: z.array(z.string()).min(1) })
 
+/** A node to add, and the one that it is like. */
+export const addSchema = z.strictObject({ name, like: name })
+
 /** What is to happen at which times of the run: the lines of a script of churn. */
 export const planSchema = z.strictObject({ script: z.string() })
 

@@ -18,6 +18,8 @@ export interface Controller extends NodeActions {
   /** In the text format of Prometheus. */
   metrics(): Promise<string>
   act(action: Happening): Promise<RunState>
+  /** Adds a node that is like another one, at the pace native, and starts it. */
+  add(name: string, like: string): Promise<RunState>
   /** Runs a program in a node's namespaces. */
   exec(node: string, command: readonly string[]): Promise<ExecResult>
   /** The same with the terminal of this process, at the pace native. Gives the program's exit code. */
@@ -76,6 +78,7 @@ export const control = (which?: Control | string): Controller => {
   return {
     ...(Object.fromEntries(nodeActions) as NodeActions),
     act,
+    add: async (name, like) => JSON.parse(await ask('POST', 'add', { name, like })),
     exec: async (node, command) => JSON.parse(await ask('POST', 'exec', { node, command })),
     terminal: async (node, command) => (await import('./use-terminal.ts')).useTerminal(where, node, command),
     plan: async script => JSON.parse(await ask('POST', 'plan', { script })),

@@ -5,7 +5,7 @@ import type { Run, RunningNode } from '../../harness/emulation/run.ts'
 import { createRunDirectory, removeRunDirectory } from '../../harness/files/run-directory.ts'
 import { readScript } from '../../topologies/churn/script.ts'
 import { type Content, checkAsked, serve } from '../command/server.ts'
-import { actionSchema, execSchema, planSchema } from './asked.ts'
+import { actionSchema, addSchema, execSchema, planSchema } from './asked.ts'
 import { metricsOf } from './metrics.ts'
 import { seenOf } from './plots/run-page.ts'
 import { serveTerminal, terminalSchema } from './serve-terminal.ts'
@@ -87,6 +87,11 @@ export const openControl = async (
           const names = run.nodes.map(({ name }) => name)
           const there = run.nodes.filter(({ isAlive, isCut }) => isAlive && !isCut).map(({ name }) => name)
           run.plan(readScript(script, names, there).events)
+          return running()
+        },
+        add: async asked => {
+          const { name, like } = checkAsked(addSchema, asked)
+          await run.add(name, like)
           return running()
         },
         exec: asked => {

@@ -145,6 +145,12 @@ export const addControlCommands = (root: Command, done: (code: number) => void):
   )
     .argument('<file>', 'the script; an empty one takes everything back')
     .action(async (file: string, options: Json) => tell(await controller().plan(readText(file)), options))
+  verb('add', 'adds a node that the configuration does not have, and starts it, at the pace native: n9 --like n1')
+    .argument('<name>')
+    .requiredOption('--like <node>', 'whose program, files and settings it has')
+    .action(async (name: string, { like, ...options }: Json & { readonly like: string }) =>
+      tell(await controller().add(name, like), options),
+    )
   verb('exec', 'runs a program in a node: control exec n1 -- redis-cli ping')
     .argument('<node>')
     .argument('<command...>', 'after --')

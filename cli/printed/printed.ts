@@ -94,6 +94,7 @@ const verbs = [
   'set',
   'link',
   'list',
+  'add',
 ] as const
 type Verb = `control ${(typeof verbs)[number]}`
 

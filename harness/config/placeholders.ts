@@ -1,7 +1,8 @@
 import { nearest } from '../../checker/system/nearest.ts'
 import type { ResolvedNode } from './resolved.ts'
 
-const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g
+/** What stands for a node's name or address, in its group. */
+export const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g
 
 /** A node whose placeholders are replaced by the nodes' addresses and names. */
 export const withAddresses = (node: ResolvedNode, addresses: Readonly<Record<string, string>>): ResolvedNode => {

@@ -173,7 +173,7 @@ const node = fields(
 export const observerName = 'lastnail-observer'
 
 /** Names are also host names. */
-const hostName = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
+export const hostName = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i
 const nodes = z
   .record(z.string(), node, { error: 'expected the nodes by name' })
   .refine(nodes => Object.keys(nodes).length > 0, { error: 'expected at least one node' })

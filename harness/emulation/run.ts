@@ -42,6 +42,12 @@ export interface Run {
    */
   plan(events: readonly ChurnEvent[]): void
   /**
+   * Adds a node that is like another one, and starts it.
+   *
+   * @throws UsageError for a name that is no host name or taken, an unknown node, and where a run must be repeatable
+   */
+  add(name: string, like: string): Promise<void>
+  /**
    * Runs a program in a node.
    *
    * @throws UsageError for an unknown node, one that is down, or a program that does not end

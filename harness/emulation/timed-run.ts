@@ -244,6 +244,12 @@ export class TimedRun implements Run {
     return this.#requests.exec(node, command)
   }
 
+  async add(name: string): Promise<void> {
+    throw new UsageError(
+      `${name} cannot be added at the pace ${this.#options.pace}, for a replay has the nodes of the configuration: expected --pace native, or a node that emulation.initial leaves out, and control join`,
+    )
+  }
+
   terminal(node: string): never {
     throw new UsageError(
       `a terminal in ${node} is there at the pace native alone: at ${this.#options.pace} a program runs within one step, in which nobody can type`,

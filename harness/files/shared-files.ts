@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { MountPlan } from '../../linux/mounts.ts'
 import { resolverAddress } from '../../proxy/dns/resolver.ts'
@@ -72,7 +72,7 @@ export const writeSharedFiles = (
     writeFileSync(path, content)
     return path
   }
-  const lines = nodes.map(({ address, names }) => `${address} ${names.join(' ')}\n`)
+  const lines = nodes.map(hostLine)
   write('cpu/tsc_freq_khz', `${ticksPerMillisecond}\n`)
   return {
     directory,
@@ -87,6 +87,12 @@ export const writeSharedFiles = (
     },
   }
 }
+
+/** Nodes that run already see it too. */
+export const addSharedHost = ({ hosts }: SharedFiles, { address, names }: NamedHost): void =>
+  appendFileSync(hosts, hostLine({ address, names }))
+
+const hostLine = ({ address, names }: NamedHost) => `${address} ${names.join(' ')}\n`
 
 const writeTrust = (directory: string): string => {
   for (const [name, content] of Object.entries(trustFiles)) {

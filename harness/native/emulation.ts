@@ -167,6 +167,25 @@ export class Emulation {
     this.#note({ ...describe(happening), atMs, isCrash: false })
   }
 
+  /**
+   * Adds a node that is like another one, and starts it.
+   *
+   * @throws what `NativeCluster.add` throws
+   */
+  async add(name: string, like: string): Promise<void> {
+    await this.cluster.add(name, like)
+    const atMs = this.elapsedMs
+    await this.#join(name)
+    this.#note({
+      atMs,
+      kind: 'repair',
+      label: `${name} is added, like ${like}`,
+      node: name,
+      step: 'restart',
+      isCrash: false,
+    })
+  }
+
   get planned(): readonly ChurnEvent[] {
     return this.#planned.all
   }

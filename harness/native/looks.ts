@@ -22,15 +22,22 @@ export class Looks {
   readonly #observe: Observer | undefined
   readonly #outside: readonly string[]
   readonly #past = new Past()
-  readonly #handles: ReadonlyMap<NativeNode, ReturnType<typeof handleOf>>
+  readonly #handles = new Map<NativeNode, ReturnType<typeof handleOf>>()
 
   constructor(cluster: NativeCluster, clients: NativeClients, { observe, outside }: ResolvedSystem) {
     this.#cluster = cluster
     this.#clients = clients
     this.#observe = observe
     this.#outside = outside
+  }
+
+  #handleOf(node: NativeNode): ReturnType<typeof handleOf> {
+    const known = this.#handles.get(node)
+    if (known) return known
     // A node that must answer runs. Packets that the node sends meanwhile stay in the network.
-    this.#handles = new Map(cluster.nodes.map(node => [node, handleOf(node, () => node.thaw(aLook))]))
+    const handle = handleOf(node, () => node.thaw(aLook))
+    this.#handles.set(node, handle)
+    return handle
   }
 
   /**
@@ -67,7 +74,7 @@ export class Looks {
   }
 
   async #stateOf(node: NativeNode): Promise<unknown> {
-    const seen = this.#observe?.(this.#handles.get(node)!)
+    const seen = this.#observe?.(this.#handleOf(node))
     if (!(seen instanceof Promise)) return seen
     const given = new AbortController()
     const late = sleep(patienceMs, undefined, { signal: given.signal }).then(() => {

@@ -8,18 +8,20 @@ import { treatsAllAlike } from '../../proxy/forwarding/pipe.ts'
 import { Plane } from '../../proxy/forwarding/plane.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
 import { noNode } from '../clients/state.ts'
-import type { ResolvedSystem } from '../config/config.ts'
+import type { ResolvedNode, ResolvedSystem } from '../config/config.ts'
+import { hostName } from '../config/schema.ts'
 import { createRunDirectory, removeRunDirectory } from '../files/run-directory.ts'
 import { SharedDirectories } from '../files/shared-directories.ts'
+import { addSharedHost } from '../files/shared-files.ts'
 import { unlessInterrupted } from '../hold/turns/interruption.ts'
-import { plansOf } from '../node/plans.ts'
+import { nodeAddress, planLike, plansOf } from '../node/plans.ts'
 import type { NodePlan } from '../node/runtime.ts'
 import { type LinkChange, Links, noTopology } from '../timed/links.ts'
 import type { LinkTotal } from '../timed/loads.ts'
 import { Reach } from '../timed/reach.ts'
 import type { WaySetting } from '../timed/timing.ts'
 import { mergeSetting } from '../timed/way-settings.ts'
-import { planOf, type Wired, type Wiring } from '../timed/wiring.ts'
+import { isMadeFor, planOf, type Wired, type Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
 import { LocalLives } from './local-lives.ts'
 import { aLook, NativeNode } from './native-node.ts'
@@ -28,10 +30,12 @@ import type { NativeEngine } from './native-runtime.ts'
 /** A program that was asked to end is killed after this time, in milliseconds. */
 const graceMs = 5000
 const pollMs = 5
+/** How many nodes may be added while a system runs. Each takes a place in the network, and ways to all others. */
+const sparesMax = 8
 
 /** A system that runs in real time over an emulated network. At first no node runs; nodes join. */
 export class NativeCluster {
-  readonly nodes: readonly NativeNode[]
+  readonly #nodes: NativeNode[]
   /** What of the topology is left out, one sentence each. */
   readonly notes: readonly string[]
   /** Called for each node that ends without being told to. */
@@ -48,13 +52,38 @@ export class NativeCluster {
   readonly #isCut = new Set<NativeNode>()
   readonly #reap = () => this.#notice()
 
-  private constructor(nodes: readonly NativeNode[], directory: string, { notes, links, ...plan }: Wired) {
-    this.nodes = nodes
+  readonly #plans: NodePlan[]
+  /** With their placeholders. */
+  readonly #definitions: ResolvedNode[]
+  readonly #engine: NativeEngine | undefined
+  /** Names in the plan of the network of those that may still be added. */
+  readonly #spare: string[]
+  /** How many nodes the configuration has. */
+  readonly #givenCount: number
+  #haveOffloads = false
+
+  private constructor(
+    nodes: readonly NativeNode[],
+    directory: string,
+    { notes, links, ...plan }: Wired,
+    added: {
+      readonly plans: readonly NodePlan[]
+      readonly definitions: readonly ResolvedNode[]
+      readonly spare: readonly string[]
+      readonly engine: NativeEngine | undefined
+    },
+  ) {
+    this.#nodes = [...nodes]
+    this.#plans = [...added.plans]
+    this.#definitions = [...added.definitions]
+    this.#spare = [...added.spare]
+    this.#givenCount = nodes.length
+    this.#engine = added.engine
     this.notes = notes
     this.#directory = directory
     if (plan.pipes.every(treatsAllAlike)) this.#setOffloads(true)
     this.#plane = new Plane(plan, nodes)
-    this.#reach = new Reach(nodes.length)
+    this.#reach = new Reach(plan.addresses.length)
     this.#links = links && new Links(links, plan.routes)
     process.on('SIGCHLD', this.#reap)
   }
@@ -75,17 +104,65 @@ export class NativeCluster {
       const shared = new SharedDirectories(join(directory, 'shared'), system.nodes)
       shared.renew()
       const plans = plansOf(system, directory, shared, { hasResolver: false })
+      const spare = isMadeFor(system.nodes, wiring.topology)
+        ? []
+        : Array.from({ length: sparesMax }, (_, index) => ({
+            name: `spare ${index + 1}`,
+            address: nodeAddress(plans.length + index),
+          }))
       const wired = planOf(
         plans.map(({ definition: { name }, address }) => ({ name, address })),
         wiring,
+        spare,
       )
       for (const plan of plans) nodes.push(await unlessInterrupted(openNode(plan, engine)))
-      return new NativeCluster(nodes, directory, wired)
+      return new NativeCluster(nodes, directory, wired, {
+        ...{ plans, engine, definitions: system.nodes },
+        spare: spare.map(({ name }) => name),
+      })
     } catch (error) {
       for (const node of nodes) node.close()
       removeRunDirectory(directory)
       throw error
     }
+  }
+
+  get nodes(): readonly NativeNode[] {
+    return this.#nodes
+  }
+
+  /**
+   * Adds a node, which begins when it joins. Others find it by its name.
+   *
+   * @param like the name of another one, whose program it runs
+   *
+   * @throws UsageError for a wrong or known name, and where the network has no place for more
+   */
+  async add(name: string, like: string): Promise<NativeNode> {
+    this.node(like)
+    if (!hostName.test(name))
+      throw new UsageError(
+        `expected a name of letters, digits and inner hyphens, since it is a host name, found ${name}`,
+      )
+    if (this.nodes.some(node => node.name === name)) throw new UsageError(`there is a node ${name} already`)
+    const [spare] = this.#spare
+    if (spare === undefined)
+      throw new UsageError(
+        this.#plans.length === this.#givenCount
+          ? 'the topology has a client for each node of the configuration, and no place for another'
+          : `${sparesMax} nodes were added: there is no place for more`,
+      )
+    const { definition, plan } = planLike(this.#definitions.find(each => each.name === like)!, name, this.#plans)
+    const node = await openNode(plan, this.#engine)
+    if (this.#haveOffloads) setOffloads(node.descriptor, true)
+    await this.#plane.add(node)
+    this.#spare.shift()
+    this.#links?.rename(spare, name)
+    this.#nodes.push(node)
+    this.#plans.push(plan)
+    this.#definitions.push(definition)
+    addSharedHost(plan.files, { address: plan.address, names: [name] })
+    return node
   }
 
   /** Rejects if the network fails. */
@@ -114,7 +191,8 @@ export class NativeCluster {
 
   /** What each link has carried so far; none without a topology. */
   get carried(): readonly LinkTotal[] {
-    return this.#links?.carried(this.#plane.carried) ?? []
+    const carried = this.#links?.carried(this.#plane.carried) ?? []
+    return carried.filter(({ from, to }) => !this.#spare.includes(from) && !this.#spare.includes(to))
   }
 
   /** Groups of the present partition; null if there is none. */
@@ -265,6 +343,7 @@ export class NativeCluster {
   }
 
   #setOffloads(areOn: boolean): void {
+    this.#haveOffloads = areOn
     for (const { descriptor } of this.nodes) setOffloads(descriptor, areOn)
   }
 

@@ -24,7 +24,7 @@ export interface Rewired {
 
 /** The links of a topology while a system runs. Routes stay those of least delay at the start. */
 export class Links {
-  readonly #plan: LinkPlan
+  #plan: LinkPlan
   readonly #routes: readonly Route[]
   readonly #now: PipeSettings[]
   readonly #down = new Set<number>()
@@ -50,6 +50,16 @@ export class Links {
     for (const index of this.#down) made.#down.add(index)
     for (const [directions, change] of this.#changes) made.#changes.set(directions, change)
     return made
+  }
+
+  /** A node has another name from now on. */
+  rename(from: string, to: string): void {
+    const renamed = (name: string) => (name === from ? to : name)
+    const directions = this.#plan.directions.map(each => ({
+      ...each,
+      ...{ from: renamed(each.from), to: renamed(each.to) },
+    }))
+    this.#plan = { ...this.#plan, directions }
   }
 
   /** How links differ from what they were at the start. */

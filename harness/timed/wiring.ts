@@ -33,19 +33,33 @@ export interface Wired extends ForwardingPlan {
   readonly links?: LinkPlan
 }
 
+interface NamedAddress {
+  readonly name: string
+  readonly address: string
+}
+
+/** Whether the topology has a client for each of these nodes, and no place for others. */
+export const isMadeFor = (nodes: readonly { readonly name: string }[], topology: Topology | undefined): boolean => {
+  const clients = new Set(topology?.nodes.filter(({ role }) => role === 'client').map(({ id }) => id))
+  return nodes.every(({ name }) => clients.has(name))
+}
+
 /**
  * Computes the pipes between nodes.
  *
  * @param nodes their names and addresses
  *
+ * @param spare the same of nodes that may come later, which are the last of the plan
+ *
  * @throws TopologyError for more nodes than stubs, or for two nodes with no way between
  */
 export const planOf = (
-  nodes: readonly { readonly name: string; readonly address: string }[],
+  nodes: readonly NamedAddress[],
   { topology, place: places = {}, hops, seed }: Wiring,
+  spare: readonly NamedAddress[] = [],
 ): Wired => {
-  const names = nodes.map(({ name }) => name)
-  const addresses = nodes.map(({ address }) => address)
+  const names = [...nodes, ...spare].map(({ name }) => name)
+  const addresses = [...nodes, ...spare].map(({ address }) => address)
   if (topology === undefined) return { addresses, pipes: [], routes: [], seed, notes: [] }
   const placed = withNodes(topology, names, seed, places)
   const indexOf = new Map(names.map((name, index) => [name, index]))
@@ -55,7 +69,9 @@ export const planOf = (
     return pipes.get(pipe)!
   }
   const byHop = hops === 'each' ? routesByHop(placed, names) : undefined
-  const { routes: ways, notShared } = byHop ? { routes: byHop, notShared: [] } : routesByLastMile(placed, names)
+  const { routes: ways, notShared } = byHop
+    ? { routes: byHop, notShared: [] }
+    : routesByLastMile(placed, names, new Set(spare.map(({ name }) => name)))
   const routes = ways.map(({ from, to, pipes }) => ({
     from: indexOf.get(from)!,
     to: indexOf.get(to)!,
@@ -117,8 +133,10 @@ const notesOn = ({ name = '' }: Topology, notShared: readonly Pipe[]): string[] 
 }
 
 const withNodes = (topology: Topology, names: readonly string[], seed: number, places: Places): Topology => {
-  const clients = new Set(topology.nodes.filter(({ role }) => role === 'client').map(({ id }) => id))
-  const hasAll = names.every(name => clients.has(name))
+  const hasAll = isMadeFor(
+    names.map(name => ({ name })),
+    topology,
+  )
   if (hasAll && Object.keys(places).length > 0)
     throw new TopologyError('expected no places of nodes: the topology has a client for each of them')
   return hasAll ? topology : place(topology, names, seed, places)

@@ -57,6 +57,11 @@ export class Forwarder {
     return this.#order({ does: 'change', changes, pipes })
   }
 
+  /** Attaches a host of the plan that was not there, by the descriptor of its TUN device. */
+  attach(host: number, descriptor: number): Promise<void> {
+    return this.#order({ does: 'attach', host, descriptor })
+  }
+
   /** Packets stay where they are until `resume`. */
   pause(): Promise<void> {
     return this.#order({ does: 'pause' })

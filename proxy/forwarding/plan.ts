@@ -5,7 +5,7 @@ import type { PipeSettings } from './pipe.ts'
  * 0.
  */
 export interface ForwardingPlan {
-  /** Addresses of the hosts, by number. */
+  /** Addresses of the hosts, by number. The last may be those of hosts that come later. */
   readonly addresses: readonly string[]
   readonly pipes: readonly PipeSettings[]
   /** Two hosts without a route are adjacent: nothing is between them. */

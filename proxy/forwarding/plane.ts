@@ -23,17 +23,29 @@ export class Plane {
   /** Undefined if every direction has pipes. */
   readonly #switch: Switch | undefined
   readonly #count: number
+  /** How many of the hosts have come. */
+  #there: number
   readonly #laid = new Map<number, Laid>()
   readonly #diverted = new Set<number>()
 
   /** @param hosts whose TUN devices stay open until it has ended. @throws SystemError */
   constructor(plan: ForwardingPlan, hosts: readonly PlaneHost[]) {
-    this.#count = hosts.length
-    this.#switch = plan.pipes.length === 0 && hosts.length > 1 ? new Switch(hosts) : undefined
+    this.#count = plan.addresses.length
+    this.#there = hosts.length
+    this.#switch = plan.pipes.length === 0 && this.#count > 1 ? new Switch(hosts, plan.addresses) : undefined
     this.#router = new Forwarder(
       plan,
       hosts.map(({ descriptor }) => descriptor),
     )
+  }
+
+  /** Attaches the next host of the plan. Its TUN device stays open too. */
+  async add(host: PlaneHost): Promise<void> {
+    await this.#router.attach(this.#there, host.descriptor)
+    this.#switch?.add(host)
+    this.#there += 1
+    // What was changed before it came.
+    for (const way of this.#laid.keys()) this.#divert(way, this.#isLaid(way))
   }
 
   /** Rejects if it fails. */
@@ -94,7 +106,9 @@ export class Plane {
 
   #divert(way: number, isDiverted: boolean): void {
     if (this.#switch === undefined || this.#diverted.has(way) === isDiverted) return
-    this.#switch.divert(Math.floor(way / this.#count), way % this.#count, isDiverted)
+    const [from, to] = [Math.floor(way / this.#count), way % this.#count]
+    if (Math.max(from, to) >= this.#there) return
+    this.#switch.divert(from, to, isDiverted)
     if (isDiverted) this.#diverted.add(way)
     else this.#diverted.delete(way)
   }

@@ -29,7 +29,9 @@ const destinationAt = headerLength + 16
  */
 export class Router {
   readonly counters: Float64Array
-  readonly #ports: readonly Port[]
+  /** By host; undefined for one that has not come. */
+  readonly #ports: (Port | undefined)[]
+  readonly #hostsMax: number
   readonly #hosts: ReadonlyMap<number, number>
   readonly #pipes: readonly PacketPipe[]
   readonly #paths: (Path | undefined)[]
@@ -46,14 +48,15 @@ export class Router {
     carried = newCarried(pipes.length),
   ) {
     this.counters = counters
-    this.#ports = ports
+    this.#ports = [...ports]
+    this.#hostsMax = addresses.length
     this.#hosts = new Map(addresses.map((address, host) => [parseAddress(address), host]))
     const generator = mersenne(seed)
     this.#random = () => uniformFloat64(generator)
     this.#pipes = pipes.map((settings, index) => new PacketPipe(settings, this.#random, carried, index))
     this.#paths = Array(addresses.length ** 2).fill(undefined)
     for (const [index, { from, to, pipes }] of routes.entries())
-      this.#paths[from * ports.length + to] = new Path(
+      this.#paths[from * this.#hostsMax + to] = new Path(
         from,
         to,
         pipes.map(pipe => this.#pipes[pipe]!),
@@ -64,12 +67,17 @@ export class Router {
       )
   }
 
+  /** Attaches a host of the plan that was not there. */
+  attach(host: number, port: Port): void {
+    this.#ports[host] = port
+  }
+
   /** Applies all changes at once, between two packets. */
   change(changes: readonly HostWayChange[], pipes: readonly PipeChange[], now: number): void {
     for (const { pipe, settings } of pipes) this.#pipes[pipe]!.change(settings, now)
     for (const { from, to, isCut, extra } of changes) {
-      const path = this.#pathBetween(from, to)
-      if (path === undefined) continue
+      if (from === to) continue
+      const path = this.#pathTo(from, to)
       if (isCut !== undefined) path.isCut = isCut
       if (extra !== undefined) path.putBefore(extra === null ? undefined : new PacketPipe(extra, this.#random))
     }
@@ -104,8 +112,11 @@ export class Router {
   }
 
   #pathBetween(from: number, to: number): Path | undefined {
-    if (from === to) return undefined
-    return (this.#paths[from * this.#ports.length + to] ??= new Path(from, to, []))
+    return from === to || this.#ports[to] === undefined ? undefined : this.#pathTo(from, to)
+  }
+
+  #pathTo(from: number, to: number): Path {
+    return (this.#paths[from * this.#hostsMax + to] ??= new Path(from, to, []))
   }
 
   /** The path's routers count down the packet's time to live. Where that is over, the packet ends. */
@@ -134,7 +145,7 @@ export class Router {
       if (pipe.isDuplicated()) this.#packets.keep(bytes, length, passage, stage + 1, time)
       if (time > now) return this.#packets.keep(bytes, length, passage, stage + 1, time)
     }
-    this.#ports[passage.to]!.write(bytes, length)
+    this.#ports[passage.to]?.write(bytes, length)
     this.#count('forwarded', 1)
     this.#count('bytes', length - headerLength)
   }

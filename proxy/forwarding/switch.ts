@@ -22,22 +22,40 @@ const ethernetHeader = 14
  */
 export class Switch {
   readonly #namespace = NetworkNamespace.create('native')
-  readonly #hosts: readonly SwitchedHost[]
+  readonly #hosts: SwitchedHost[] = []
+  /** Those of all hosts are in it. */
+  readonly #network: { readonly address: number; readonly bits: number }
 
-  /** @throws SystemError */
-  constructor(hosts: readonly SwitchedHost[]) {
-    this.#hosts = hosts
-    this.#namespace.run(() => Netlink.use(netlink => connect(netlink, hosts)))
-    const addresses = hosts.map(({ address }) => parseAddress(address))
-    const bits = commonBits(addresses)
-    for (const [index, { namespace }] of hosts.entries())
-      namespace.run(() =>
-        Netlink.use(netlink => {
-          const cable = netlink.indexOf(cableName)
-          netlink.setUp(cable)
-          netlink.addRoute(cable, network(addresses[0]!, bits), bits, addresses[index]!)
-        }),
-      )
+  /**
+   * @param addresses of these hosts and of those that come later
+   *
+   * @throws SystemError
+   */
+  constructor(hosts: readonly SwitchedHost[], addresses: readonly string[]) {
+    const all = addresses.map(parseAddress)
+    const bits = commonBits(all)
+    this.#network = { address: network(all[0]!, bits), bits }
+    this.#namespace.run(() => Netlink.use(addSwitch))
+    for (const host of hosts) this.add(host)
+  }
+
+  /** Lays a cable to one more host. */
+  add(host: SwitchedHost): void {
+    const { namespace, address } = host
+    const port = `host${this.#hosts.push(host) - 1}`
+    this.#namespace.run(() =>
+      Netlink.use(netlink => {
+        netlink.addPair(port, netlink.indexOf(switchName), { name: cableName, namespace: namespace.fd })
+        netlink.setUp(netlink.indexOf(port))
+      }),
+    )
+    namespace.run(() =>
+      Netlink.use(netlink => {
+        const cable = netlink.indexOf(cableName)
+        netlink.setUp(cable)
+        netlink.addRoute(cable, this.#network.address, this.#network.bits, parseAddress(address))
+      }),
+    )
   }
 
   /** From now on, packets from one host to another take the TUN device, or the switch again. */
@@ -66,15 +84,9 @@ export class Switch {
   }
 }
 
-const connect = (netlink: Netlink, hosts: readonly SwitchedHost[]): void => {
+const addSwitch = (netlink: Netlink): void => {
   netlink.addBridge(switchName)
-  const bridge = netlink.indexOf(switchName)
-  netlink.setUp(bridge)
-  for (const [index, { namespace }] of hosts.entries()) {
-    const port = `host${index}`
-    netlink.addPair(port, bridge, { name: cableName, namespace: namespace.fd })
-    netlink.setUp(netlink.indexOf(port))
-  }
+  netlink.setUp(netlink.indexOf(switchName))
 }
 
 /** Number of leading bits that all of these addresses share. */

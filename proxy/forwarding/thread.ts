@@ -19,6 +19,7 @@ export interface ThreadData {
 
 /** An order. The thread answers with its id when it is done. */
 export type RouterOrder = { readonly id: number } & (
+  | { readonly does: 'attach'; readonly host: number; readonly descriptor: number }
   | { readonly does: 'change'; readonly changes: readonly HostWayChange[]; readonly pipes: readonly PipeChange[] }
   /** Packets stay where they are until `resume`. */
   | { readonly does: 'pause' | 'resume' | 'end' }
@@ -75,11 +76,17 @@ class Thread {
     this.#orders.close()
   }
 
+  #attach(host: number, descriptor: number): void {
+    this.#router.attach(host, new TunPort(descriptor))
+    this.#all.add(descriptor, host)
+  }
+
   #obey(): void {
     awake(this.#data.wake)
     for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port)) {
       const order: RouterOrder = next.message
       if (order.does === 'change') this.#router.change(order.changes, order.pipes, performance.now())
+      else if (order.does === 'attach') this.#attach(order.host, order.descriptor)
       else if (order.does === 'end') this.#isOver = true
       else this.#isPaused = order.does === 'pause'
       this.#port.postMessage(order.id)

@@ -42,7 +42,9 @@ export class ShownExecution {
     const { header, steps } = trace
     this.trace = trace
     this.steps = steps
-    this.nodes = header.nodes.map(({ name }) => name)
+    // Some may have been added while it ran.
+    const seen = steps.flatMap(({ states }) => states.map(({ node }) => node))
+    this.nodes = [...new Set([...header.nodes.map(({ name }) => name), ...seen])]
     this.journeys = journeysOf(steps)
     this.outages = outagesOf(steps)
     this.partitions = partitionsOf(steps)
