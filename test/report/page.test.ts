@@ -317,7 +317,9 @@ describe.skipIf(!hasBrowser)('in a browser (needs chromium)', () => {
     const { header, steps, end } = syntheticTrace(12)
     const nodes = ['primary', 'secondary'].map((name, index) => ({ ...header.nodes[index]!, name }))
     const called = { ...steps[1]!, choice: { kind: 'client', node: 'client ann', label: 'client ann' } as const }
-    const trace = { ...{ end, torn: undefined, steps: steps.with(1, called) }, header: { ...header, nodes } }
+    // A node that is seen and not in the header has a column too.
+    const unseen = steps.with(1, called).map(step => ({ ...step, states: [] }))
+    const trace = { ...{ end, torn: undefined, steps: unseen }, header: { ...header, nodes } }
     const path = join(directory, 'heads.html')
     writeFileSync(path, pageOf(trace, trace))
     return inPage(browser, path, async page => {
