@@ -1,11 +1,10 @@
 import { constants } from 'node:fs'
 import { ipv6Of, parseAddress } from './address.ts'
-import { close, errno, ioctl, libc, open, requireSuccess, write } from './libc.ts'
+import { close, errno, ioctl, lastErrno, libc, open, read, requireSuccess, SystemError, write } from './libc.ts'
 import type { PacketLink } from './link.ts'
 import { hears } from './listeners.ts'
 import type { NetworkNamespace } from './namespace.ts'
 import { Netlink } from './netlink.ts'
-import { readPacket } from './packet-device.ts'
 
 const TUNSETIFF = 0x4004_54ca
 const TUNSETPERSIST = 0x4004_54cb
@@ -151,4 +150,19 @@ class Tun implements PacketLink {
     closeTun(this.#fd)
     this.#fd = -1
   }
+}
+
+/**
+ * Reads the next packet from a TUN device and returns its length; 0 if there is none.
+ *
+ * @param meaningNone errors that only mean that there is none
+ *
+ * @throws SystemError
+ */
+export const readPacket = (fd: number, into: Buffer, meaningNone: readonly number[]): number => {
+  const length = read(fd, into, into.length)
+  if (length >= 0) return length
+  const number = lastErrno()
+  if (meaningNone.includes(number)) return 0
+  throw new SystemError('read from the TUN', number)
 }

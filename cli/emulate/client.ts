@@ -80,7 +80,7 @@ export const control = (which?: Control | string): Controller => {
     act,
     add: async (name, like) => JSON.parse(await ask('POST', 'add', { name, like })),
     exec: async (node, command) => JSON.parse(await ask('POST', 'exec', { node, command })),
-    terminal: async (node, command) => (await import('./use-terminal.ts')).useTerminal(where, node, command),
+    terminal: async (node, command) => (await import('./terminal/use.ts')).useTerminal(where, node, command),
     plan: async script => JSON.parse(await ask('POST', 'plan', { script })),
     list: async () => JSON.parse(await ask('GET', 'list')),
     metrics: () => ask('GET', 'metrics'),

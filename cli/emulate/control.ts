@@ -8,7 +8,7 @@ import { type Content, checkAsked, serve } from '../command/server.ts'
 import { actionSchema, addSchema, execSchema, planSchema } from './asked.ts'
 import { metricsOf } from './metrics.ts'
 import { seenOf } from './plots/run-page.ts'
-import { serveTerminal, terminalSchema } from './serve-terminal.ts'
+import { serveTerminal, terminalSchema } from './terminal/serve.ts'
 
 /** The state of a running system. */
 export interface RunState {

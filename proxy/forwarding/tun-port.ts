@@ -1,5 +1,5 @@
 import { errno, lastErrno, SystemError, write } from '../../linux/libc.ts'
-import { readPacket } from '../../linux/packet-device.ts'
+import { readPacket } from '../../linux/tun.ts'
 import type { Port } from './router.ts'
 
 /** The device is being taken down. */

@@ -3,9 +3,8 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { UsageError } from '../../checker/system/errors.ts'
-import type { Control } from './control.ts'
-import type { DoneAtTerminal, SeenAtTerminal, TerminalAsked } from './serve-terminal.ts'
+import { UsageError } from '../../../checker/system/errors.ts'
+import type { DoneAtTerminal, SeenAtTerminal, TerminalAsked } from './serve.ts'
 
 /**
  * Runs a program in a node of a running system with the terminal of this process, until it ends.
@@ -15,7 +14,7 @@ import type { DoneAtTerminal, SeenAtTerminal, TerminalAsked } from './serve-term
  * @throws UsageError if this process has no terminal, or the system refuses
  */
 export const useTerminal = async (
-  { origin, token }: Control,
+  { origin, token }: { readonly origin: string; readonly token: string },
   node: string,
   command: readonly string[],
 ): Promise<number> => {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
 import { z } from 'zod'
-import type { Run } from '../../harness/emulation/run.ts'
+import type { Run } from '../../../harness/emulation/run.ts'
 
 const size = { columns: z.int().min(1).max(0xffff), rows: z.int().min(1).max(0xffff) }
 
