@@ -1,11 +1,11 @@
-/** The same swarm at the three paces: 25 nodes of RandTree that come and go, for a minute. */
+/** The same swarm at the three paces: 25 nodes of RandTree, of which twelve leave and join, for a minute. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { row, whole } from '../table.ts'
 import { runCommand } from './run-command.ts'
 
-const config = join(import.meta.dirname, 'speed.config.js')
+const config = join(import.meta.dirname, 'crystalball.config.js')
 const directory = mkdtempSync(join(tmpdir(), 'lastnail-swarm-'))
 
 interface Swarm {
@@ -20,7 +20,7 @@ interface Swarm {
 try {
   for (const pace of ['virtual', 'real', 'native']) {
     const options = ['--pace', pace, '--for', '1m', '--out', directory]
-    const { result } = runCommand(['emulate', config, ...options], { COUNT: '25' })
+    const { result } = runCommand(['emulate', config, ...options], { COUNT: '25', CHURN: '12' })
     const { seconds, joins, packets, inconsistent, looks, late } = result as unknown as Swarm
     row(`${pace}: nodes that joined`, whole(joins?.count ?? 0), '')
     row('  time to join: p50', whole(joins?.p50 ?? 0), 'ms')
