@@ -2,6 +2,19 @@ import { closeSync, openSync } from 'node:fs'
 import { CLONE_FS, requireSuccess, setns, unshare } from './libc.ts'
 import { changeDirectory } from './mount-calls.ts'
 
+/** Runs something with this thread in some namespaces of a process, such as its `mnt` and `pid`. */
+export const inNamespacesOf = <Result>(pid: number, names: readonly string[], inside: () => Result): Result => {
+  const there = names.map(name => openSync(`/proc/${pid}/ns/${name}`, 'r'))
+  try {
+    return awayFromHome(() => {
+      for (const fd of there) requireSuccess('setns', setns(fd, 0))
+      return inside()
+    })
+  } finally {
+    for (const fd of there) closeSync(fd)
+  }
+}
+
 /** Runs something that moves this thread to other namespaces, and then returns the thread to its own. */
 export const awayFromHome = <Result>(away: () => Result): Result => {
   const home = ['mnt', 'uts', 'ipc', 'net', 'pid'].map(name => openSync(`/proc/thread-self/ns/${name}`, 'r'))

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs'
-import { awayFromHome } from './away.ts'
+import { inNamespacesOf } from './away.ts'
 import { readKernelFile } from './kernel-file.ts'
-import { CLONE_NEWPID, libc, requireSuccess, setns } from './libc.ts'
+import { libc, requireSuccess } from './libc.ts'
 import { type StartCall, startCalls } from './starter.ts'
 
 const wait4 = libc.func('wait4', 'int', ['int', 'void *', 'int', 'void *'])
@@ -26,15 +26,10 @@ export const setLastIdIn = (pid: number, id: number): void => {
     { name: 'write', arguments: [fileDescriptor, text, text.length], least: text.length },
     { name: 'exit_group', arguments: [0] },
   ]
-  const namespace = openSync(`/proc/${pid}/ns/pid`, 'r')
   try {
-    const helper = awayFromHome(() => {
-      requireSuccess('setns(pid)', setns(namespace, CLONE_NEWPID))
-      return startCalls(calls, [[own, fileDescriptor]])
-    })
+    const helper = inNamespacesOf(pid, ['pid'], () => startCalls(calls, [[own, fileDescriptor]]))
     requireSuccess('wait4', wait4(helper, null, allChildren, null))
   } finally {
-    closeSync(namespace)
     closeSync(own)
   }
 }

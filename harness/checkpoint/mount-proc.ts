@@ -1,6 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
-import { awayFromHome } from '../../linux/away.ts'
-import { requireSuccess, setns } from '../../linux/libc.ts'
+import { inNamespacesOf } from '../../linux/away.ts'
 import { ownProc } from '../../linux/own-proc.ts'
 import { startCalls, starterDescriptor } from '../../linux/starter.ts'
 import { CannotCheckpoint } from './error.ts'
@@ -14,16 +13,14 @@ import { awaitEnd } from './run-criu.ts'
  * @throws CannotCheckpoint
  */
 export const mountProc = (pid: number): void => {
-  const namespaces = ['mnt', 'pid'].map(name => openSync(`/proc/${pid}/ns/${name}`, 'r'))
   const report = openSync('/dev/null', 'w')
   try {
-    const child = awayFromHome(() => {
-      for (const fd of namespaces) requireSuccess('setns', setns(fd, 0))
-      return startCalls([...ownProc(), { name: 'exit_group', arguments: [0] }], [[report, starterDescriptor.report]])
-    })
+    const child = inNamespacesOf(pid, ['mnt', 'pid'], () =>
+      startCalls([...ownProc(), { name: 'exit_group', arguments: [0] }], [[report, starterDescriptor.report]]),
+    )
     const failed = awaitEnd(child)
     if (failed !== undefined) throw new CannotCheckpoint(`mounting its /proc ${failed}`)
   } finally {
-    for (const fd of [...namespaces, report]) closeSync(fd)
+    closeSync(report)
   }
 }

@@ -1,9 +1,9 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, readSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { ReadStream } from 'node:tty'
-import { awayFromHome } from '../../linux/away.ts'
-import { pipe, requireSuccess, setns } from '../../linux/libc.ts'
+import { inNamespacesOf } from '../../linux/away.ts'
+import { pipe } from '../../linux/libc.ts'
 import { PseudoTerminal, TIOCSCTTY, type WindowSize } from '../../linux/pseudo-terminal.ts'
 import { spawn } from '../../linux/spawn.ts'
 import { reportLength, starter, starterDescriptor, withCalls } from '../../linux/starter.ts'
@@ -76,7 +76,7 @@ const begin = (inside: Inside, command: readonly string[], terminal: number): nu
   let pid: number
   try {
     pid = withCalls([takeTerminal, ...callsInside(inside, command)], calls =>
-      inNamespacesOf(inside.pid, () =>
+      inNamespacesOf(inside.pid, ['mnt', 'uts', 'ipc', 'net', 'pid'], () =>
         spawn({
           path: `/proc/self/fd/${starter()}`,
           arguments: ['lastnail-starter'],
@@ -103,17 +103,5 @@ const begin = (inside: Inside, command: readonly string[], terminal: number): nu
     throw new Error(`cannot run ${command[0]}: ${reasonIn(failure)}`)
   } finally {
     closeSync(report.readEnd)
-  }
-}
-
-const inNamespacesOf = <Result>(pid: number, work: () => Result): Result => {
-  const spaces = ['mnt', 'uts', 'ipc', 'net', 'pid'].map(name => openSync(`/proc/${pid}/ns/${name}`, 'r'))
-  try {
-    return awayFromHome(() => {
-      for (const space of spaces) requireSuccess('setns', setns(space, 0))
-      return work()
-    })
-  } finally {
-    for (const space of spaces) closeSync(space)
   }
 }
