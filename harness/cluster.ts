@@ -72,9 +72,6 @@ export class Cluster implements System<GlobalState>, Processes {
   readonly #directory: string
   #isClosed = false
   #isRewound: boolean
-  readonly #shared: SharedDirectories
-  /** Whether somebody wants lives rewound. */
-  readonly #wasToRewind: boolean
   /** Its system calls, if they are recorded. */
   readonly recording: Recording
   /** Saves states and returns to them. */
@@ -89,11 +86,10 @@ export class Cluster implements System<GlobalState>, Processes {
     { seed = 0, cpu, engine, rewind = true, timing, longTurns, clocksStart = clocksStartUnsaid }: ClusterOptions = {},
   ) {
     this.#directory = createRunDirectory()
-    this.#shared = new SharedDirectories(join(this.#directory, 'shared'), system.nodes)
-    this.#isRewound = rewind && this.#shared.isEmpty
-    this.#wasToRewind = rewind
+    const shared = new SharedDirectories(join(this.#directory, 'shared'), system.nodes)
+    this.#isRewound = rewind && shared.isEmpty
     this.#seed = seed
-    const planned = plansOf(system, this.#directory, this.#shared, { isPaced: timing?.model === 1 }).map(plan => ({
+    const planned = plansOf(system, this.#directory, shared, { isPaced: timing?.model === 1 }).map(plan => ({
       plan,
       runtime: plan.definition.image === undefined ? new LocalRuntime(plan) : engineOf(engine).runtime(plan),
     }))
@@ -106,7 +102,8 @@ export class Cluster implements System<GlobalState>, Processes {
       mayStrike: mayStrikeIn(system, timing),
     }
     const nodes = planned.map(({ plan, runtime }) => new Node(plan, runtime, runner, options))
-    this.#stage = new Stage(system, nodes, runner, { timing, shared: this.#shared })
+    this.#stage = new Stage(system, nodes, runner, { timing, shared })
+    if (rewind && !shared.isEmpty) this.#stage.notes.add(notRewoundSharing(shared.nodes))
     this.recording = new Recording(this.#stage)
     this.#driver = new Driver(this.#stage, seed, this.recording)
     this.checkpoints = new StageMarks(this.#stage, this.#driver)
@@ -121,7 +118,7 @@ export class Cluster implements System<GlobalState>, Processes {
 
   /** The same for a search. Of nodes that share directories, what one does follows not only from its own inputs. */
   get nodesToSearch(): Nodes<GlobalState> | undefined {
-    return this.#shared.isEmpty ? this.nodes : undefined
+    return this.#stage.shared.isEmpty ? this.nodes : undefined
   }
 
   /**
@@ -192,9 +189,6 @@ export class Cluster implements System<GlobalState>, Processes {
   countedNotes(): CountedNotes {
     return new Map([
       ...[...this.#stage.notes].map(note => [note, uncounted] as const),
-      ...(this.#wasToRewind && !this.#shared.isEmpty
-        ? [[notRewoundSharing(this.#shared.nodes), uncounted] as const]
-        : []),
       ...this.#nodes.flatMap(({ name, reasonsToStart }) =>
         [...reasonsToStart].map(([reason, count]) => [notRewound(name, reason), count] as const),
       ),

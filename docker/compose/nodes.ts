@@ -284,7 +284,7 @@ const volumeProblems = (file: ComposeFile) =>
     const named = new Set<string>()
     return service.volumes.flatMap((volume, index) => {
       const place = ['volumes', index]
-      if (isBind(volume) && !isInMemory(volume)) {
+      if (isBind(volume)) {
         const { source } = volume
         if (source === undefined || /^~[^/]/.test(source)) return [at(place, 'expected a path of a file or directory')]
         return []

@@ -14,6 +14,7 @@ import type { Topology } from '../../topologies/topology.ts'
 import type { Outside } from '../outside/answers.ts'
 import type { DiskModel } from '../unsynced/unsynced.ts'
 import type { readNodes } from './nodes-file.ts'
+import type { SharedDirectoriesDefined } from './shared-paths.ts'
 
 export type { Outside, OutsideAnswer, OutsideRequest } from '../outside/answers.ts'
 
@@ -312,7 +313,7 @@ export interface NodesFile {
 export interface DescribedNodes {
   readonly nodes: Readonly<Record<string, NodeDefinition>>
   /** As the configuration's own. */
-  readonly shared?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined
+  readonly shared?: SharedDirectoriesDefined | undefined
   /** Fields that have another meaning here or none, one line each, for the user. */
   readonly notes: readonly string[]
 }

@@ -11,6 +11,8 @@ type Sharing = Pick<ResolvedNode, 'name' | 'shared'>
 /** The directories that several nodes have. In an execution they outlive the lives of all nodes. */
 export class SharedDirectories {
   readonly #directory: string
+  /** Names of the directories. */
+  readonly #names: ReadonlySet<string>
   /** The nodes that share anything. */
   readonly #nodes: ReadonlyMap<string, Sharing>
   /** By node, it and all with which it shares something, also over others. */
@@ -21,6 +23,7 @@ export class SharedDirectories {
   /** @param directory which does not exist yet */
   constructor(directory: string, nodes: readonly Sharing[]) {
     this.#directory = directory
+    this.#names = new Set(nodes.flatMap(({ shared }) => shared.map(each => each.directory)))
     this.#nodes = new Map(nodes.filter(({ shared }) => shared.length > 0).map(node => [node.name, node]))
     this.#groups = groupsOf([...this.#nodes.values()])
   }
@@ -64,10 +67,6 @@ export class SharedDirectories {
     const hash = createHash('sha1')
     for (const directory of this.#names) hashTree(hash, this.#pathOf(directory))
     return hash.digest('hex')
-  }
-
-  get #names(): ReadonlySet<string> {
-    return new Set([...this.#nodes.values()].flatMap(({ shared }) => shared.map(({ directory }) => directory)))
   }
 
   #pathOf(directory: string): string {

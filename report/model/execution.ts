@@ -43,8 +43,9 @@ export class ShownExecution {
     this.trace = trace
     this.steps = steps
     // Some may have been added while it ran.
-    const seen = steps.flatMap(({ states }) => states.map(({ node }) => node))
-    this.nodes = [...new Set([...header.nodes.map(({ name }) => name), ...seen])]
+    const nodes = new Set(header.nodes.map(({ name }) => name))
+    for (const { states } of steps) for (const { node } of states) nodes.add(node)
+    this.nodes = [...nodes]
     this.journeys = journeysOf(steps)
     this.outages = outagesOf(steps)
     this.partitions = partitionsOf(steps)

@@ -73,10 +73,10 @@ const clientOptions = ({ system, calls }: Moment): ClientOption[] =>
       return { ...option('client', `client ${name}`, `client ${name}`, action), action }
     })
 
-const inputOptions = (moment: Moment): InputOption[] => {
-  const isLocal = !moment.isCalling && !moment.areSharing
-  return [...moment.deliverable.map(message => delivery(message, isLocal)), ...timers(moment)]
-}
+const inputOptions = (moment: Moment): InputOption[] => [
+  ...moment.deliverable.map(message => delivery(message, moment.areInputsLocal)),
+  ...timers(moment),
+]
 
 const messageFaults = (moment: Moment): Option[] => {
   const datagrams = moment.deliverable.filter(message => message.kind === 'datagram')

@@ -20,10 +20,11 @@ export interface Moment {
   readonly calls: ReadonlyMap<string, number>
   /** The clocks when the network was cut; undefined if it is whole. */
   readonly cutAt: ClockReadings | undefined
-  /** Whether a call is in progress. After an answer, a client may do anything to any node. */
-  readonly isCalling: boolean
-  /** Whether nodes share directories, by which one may notice what another does. */
-  readonly areSharing: boolean
+  /**
+   * Whether an input of a node is noticed by no other without a message. While a call is in progress that is not so: after an
+   * answer, a client may do anything to any node. Nor is it where nodes share directories.
+   */
+  readonly areInputsLocal: boolean
   /** Clients that wait for an answer. */
   readonly callers: ReadonlySet<string>
   readonly delays: TimesInFlight

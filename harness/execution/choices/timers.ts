@@ -13,7 +13,7 @@ export const deadlineOf = ({ isAlive, isPaused, held }: Node): Nanoseconds | und
  * in flight for longer than allowed.
  */
 export const timers = (moment: Moment): InputOption[] => {
-  const { system, nodes, isCalling, areSharing, delayMsMax, skewMsMax, cutAt } = moment
+  const { system, nodes, areInputsLocal, delayMsMax, skewMsMax, cutAt } = moment
   const isCutLong = cutAt !== undefined && system.cutMsMin > 0
   const isBounded = Math.min(skewMsMax, delayMsMax) < Number.POSITIVE_INFINITY || isCutLong
   const latest = latestIn(moment)
@@ -22,7 +22,7 @@ export const timers = (moment: Moment): InputOption[] => {
     const deadline = deadlineOf(node)
     if (deadline === undefined || deadline > latest) continue
     if (isBounded && isTooLate(moment, index, deadline)) continue
-    options.push(timer(node, deadline, !isCalling && !areSharing && !isBounded))
+    options.push(timer(node, deadline, areInputsLocal && !isBounded))
   }
   return options
 }
