@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
 import { control } from '../../cli/emulate/client.ts'
-import type { start } from './lastnail.ts'
+import { copyOfFixtures, start } from './lastnail.ts'
 
 type Run = ReturnType<typeof start>
 export type Asked = ReturnType<typeof control>
@@ -15,6 +16,20 @@ export const controlOf = async (run: Run) => {
     if (run.exitCode !== null) throw new Error(`it ended: ${said}`)
     await sleep(20)
   }
+}
+
+/** An emulation whose nodes are up, until the test is over. The configuration is one of the fixtures, or of these files. */
+export const runningUntilOver = async (config: string, pace: string, files?: Readonly<Record<string, string>>) => {
+  const { directory, remove } = copyOfFixtures(files)
+  const run = start(directory, ['emulate', config, '--pace', pace, '--for', '400h', '--json'])
+  onTestFinished(async () => {
+    run.kill('SIGKILL')
+    await run
+    remove()
+  })
+  const { origin, token, control } = await controlOf(run)
+  while ((await control.list()).nodes.some(({ isAlive }) => !isAlive)) await sleep(20)
+  return { run, directory, control, where: ['--url', origin, '--token', token] }
 }
 
 /** A metric of a run; 0 where there is none of that name yet. */

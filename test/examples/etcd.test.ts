@@ -26,10 +26,7 @@ describe.skipIf(!installed)('three members (needs etcd)', () => {
     const args = ['check', 'lock.config.ts', '--executions', '1', '--workers', '1', '--out', out]
     const example = fileURLToPath(new URL('../../examples/etcd/', import.meta.url))
     const { exitCode, stdout } = await start(example, args)
-    // What the clocks show first is of the day, and so is how far they must be apart.
-    expect(String(stdout)).toMatch(
-      /^violated: safety mutualExclusion(, only where the clocks of nodes run \S+ s apart)?$/m,
-    )
+    expect(String(stdout)).toContain('violated: safety mutualExclusion\n')
     expect(String(stdout)).toMatch(/^ {4}ann {2}step \d+ to \d+ {2}acquire job$/m)
     expect(exitCode).toBe(1)
   })

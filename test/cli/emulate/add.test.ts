@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
-import { copyOfFixtures, lastnail, start } from '../lastnail.ts'
-import { controlOf } from '../running.ts'
+import { expect, test } from 'vitest'
+import { lastnail } from '../lastnail.ts'
+import { runningUntilOver } from '../running.ts'
 
 const server = `
   const [name, address] = process.argv.slice(1)
@@ -12,7 +12,7 @@ const server = `
 
 /** Runs a server, and one who can ask it, until the test is over. */
 const running = async (pace: string, emulation: string) => {
-  const { directory, remove } = copyOfFixtures({
+  const { control, where, ...others } = await runningUntilOver('servers.config.ts', pace, {
     'servers.config.ts': `
       import { defineSystem, jsonLines } from 'lastnail'
       export default defineSystem({
@@ -25,14 +25,6 @@ const running = async (pace: string, emulation: string) => {
         emulation: { ${emulation} },
       })`,
   })
-  const run = start(directory, ['emulate', 'servers.config.ts', '--pace', pace, '--for', '400h', '--json'])
-  onTestFinished(async () => {
-    run.kill('SIGKILL')
-    await run
-    remove()
-  })
-  const { origin, token, control } = await controlOf(run)
-  while ((await control.list()).nodes.some(({ isAlive }) => !isAlive)) await sleep(20)
   /** What somebody says to the asker. */
   const answerOf = async (name: string, patienceMs = 1500): Promise<string> => {
     const ask = `fetch('http://${name}:8080', { signal: AbortSignal.timeout(${patienceMs}) })
@@ -47,7 +39,7 @@ const running = async (pace: string, emulation: string) => {
       await sleep(50)
     }
   }
-  return { run, directory, control, answerOf, nowSays, where: ['control', '--url', origin, '--token', token] }
+  return { ...others, control, answerOf, nowSays, where: ['control', ...where] }
 }
 
 test.each([

@@ -1,22 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { openTerminal } from '../../../harness/native/terminal.ts'
-import { command, copyOfFixtures, lastnail, start } from '../lastnail.ts'
-import { controlOf } from '../running.ts'
+import { command, lastnail } from '../lastnail.ts'
+import { runningUntilOver } from '../running.ts'
 
-/** Runs the counter and its reader until the test is over. */
-const running = async (pace: string) => {
-  const { directory, remove } = copyOfFixtures()
-  const run = start(directory, ['emulate', 'counter.config.ts', '--pace', pace, '--for', '400h', '--json'])
-  onTestFinished(async () => {
-    run.kill('SIGKILL')
-    await run
-    remove()
-  })
-  const { origin, token, control } = await controlOf(run)
-  while ((await control.list()).nodes.some(({ isAlive }) => !isAlive)) await sleep(20)
-  return { directory, control, where: ['--url', origin, '--token', token] }
-}
+/** The counter and its reader. */
+const running = (pace: string) => runningUntilOver('counter.config.ts', pace)
 
 const patienceMs = 60_000
 
