@@ -61,7 +61,7 @@ export class OwnCell<State> implements Cell {
   constructor(system: System<State>, properties: Properties<State>, options: CellOptions<State> = {}) {
     const { weights, nodes, ...others } = options
     this.#solo = nodes && new Solo(nodes, (labels, variant) => this.#markAt(labels, variant))
-    this.#executor = new Executor(system, properties, others)
+    this.#executor = new Executor(system, properties, { ...others, tellsSights: true })
     this.#weights = { ...defaultWeights, ...weights }
     this.#checkpoints = new Checkpoints(this.#executor)
   }

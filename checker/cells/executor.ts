@@ -30,6 +30,8 @@ export interface ExecutorOptions<State> {
   readonly observer?: ExecutionObserver<State> | undefined
   /** Whether a crash or divergence only ends an execution, and is no violation. */
   readonly allowFindings?: boolean | undefined
+  /** Whether `sights` will be called. What properties read is watched for it, which evaluates them once more. */
+  readonly tellsSights?: boolean | undefined
 }
 
 /** What an executor knows in a state. */
@@ -110,7 +112,7 @@ export class Executor<State> {
     this.#properties = properties
     this.#carried = new Carried(properties)
     this.#safety = named.filter(([, property]) => property.kind === 'always')
-    this.#subjects = this.#safety
+    this.#subjects = (options.tellsSights ? this.#safety : [])
       .filter(([, { fold }]) => fold === undefined)
       .map(([name, property]) => new Subjects(name, property))
     this.#goals = named.filter(([, property]) => property.kind === 'sometimes')

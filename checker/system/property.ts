@@ -1,6 +1,7 @@
 import { Undecided, UsageError } from './errors.ts'
 import { placeInConfiguration } from './frames.ts'
 import { beginCall, endCall } from './guest.ts'
+import { knownValues } from './known-values.ts'
 import { shown, shownState, thrown } from './show.ts'
 import type { PropertyKind } from './system.ts'
 
@@ -124,8 +125,14 @@ export const evaluate = <State>(
   carried?: unknown,
 ): boolean => {
   if (fold && carried === undefined) throw new Undecided('the states before this one are unknown')
+  const known = fold ? undefined : knownValues(state)
+  const before = known?.get(holds)
+  if (before !== undefined) return before
   const value = called(name, each => holds(each, carried), state, where)
-  if (typeof value === 'boolean') return value
+  if (typeof value === 'boolean') {
+    known?.set(holds, value)
+    return value
+  }
   // The promise is not used, so its rejection must not end the process.
   if ((value as unknown) instanceof Promise) (value as Promise<unknown>).catch(() => undefined)
   const found = (value as unknown) instanceof Promise ? 'a promise: it may not be async' : shown(value)

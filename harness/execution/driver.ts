@@ -303,9 +303,13 @@ export class Driver {
     }
   }
 
+  #see(state: GlobalState): void {
+    if (state !== this.#state) this.#seen = this.#stage.seen(state)
+    this.#state = state
+  }
+
   #arrive({ options, details }: { options: readonly Option[]; details: StepDetails }): void {
-    this.#state = this.#stage.snapshot()
-    this.#seen = this.#stage.seen(this.#state)
+    this.#see(this.#stage.snapshot())
     this.#options = options
     this.#isBoundAnew = false
     this.#fingerprint = undefined

@@ -1,4 +1,5 @@
 import { Unfaithful, UsageError } from '../../checker/system/errors.ts'
+import { staysAsItIs } from '../../checker/system/known-values.ts'
 import { readLabel } from '../../checker/system/labels.ts'
 import type { Finding } from '../../checker/system/system.ts'
 import { parseAddress } from '../../linux/address.ts'
@@ -80,6 +81,8 @@ export class Stage {
     Node,
     { readonly view: NodeView; readonly past: readonly unknown[]; readonly edition: string }
   >()
+  /** The last snapshot. Most steps of a large system change nothing that is observed. */
+  #snapshot: GlobalState | undefined
   /** The timers of each node, as they were last seen. */
   readonly #timers = new WeakMap<Node, PendingOfNode>()
 
@@ -356,19 +359,20 @@ export class Stage {
     return waits.length === 0 ? undefined : waits.join(' ')
   }
 
+  /** The present state: the object of the last one, if nothing of it has changed. */
   snapshot(): GlobalState {
     const { calls, history } = this.execution.clients
-    return stateOfViews(
-      this.nodes.map(node => this.#viewOf(node)),
-      calls.shown(),
-      history,
-    )
+    const views = this.nodes.map(node => this.#viewOf(node))
+    const last = this.#snapshot
+    if (last?.history === history && last.calls === calls.shown() && hasViews(last, views)) return last
+    this.#snapshot = staysAsItIs(stateOfViews(views, calls.shown(), history))
+    return this.#snapshot
   }
 
   /** What properties see of a state. */
   seen(state: GlobalState): GlobalState {
     const { outside } = this.system
-    return outside.length === 0 ? state : stateOfViews(state.nodes, state.calls, state.history, outside)
+    return outside.length === 0 ? state : staysAsItIs(stateOfViews(state.nodes, state.calls, state.history, outside))
   }
 
   #viewOf(node: Node): NodeView {
@@ -398,6 +402,9 @@ export class Stage {
     return new Clients(host, this.nodes, this.system, { mark, visitors })
   }
 }
+
+const hasViews = ({ nodes }: GlobalState, views: readonly NodeView[]): boolean =>
+  nodes.length === views.length && nodes.every((node, index) => node === views[index])
 
 /**
  * Gives these earlier states, and notes how many were asked for. It must not refer to a stage: views are remembered for long, and a stage
