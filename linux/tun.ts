@@ -160,9 +160,16 @@ class Tun implements PacketLink {
  * @throws SystemError
  */
 export const readPacket = (fd: number, into: Buffer, meaningNone: readonly number[]): number => {
+  const length = readOnce(fd, into, meaningNone)
+  // V8 may give memory back between the call and the question for its errno, and that sets ENOMEM. A true error comes again.
+  const again = length instanceof SystemError ? readOnce(fd, into, meaningNone) : length
+  if (again instanceof SystemError) throw again
+  return again
+}
+
+const readOnce = (fd: number, into: Buffer, meaningNone: readonly number[]): number | SystemError => {
   const length = read(fd, into, into.length)
   if (length >= 0) return length
   const number = lastErrno()
-  if (meaningNone.includes(number)) return 0
-  throw new SystemError('read from the TUN', number)
+  return meaningNone.includes(number) ? 0 : new SystemError('read from the TUN', number)
 }
