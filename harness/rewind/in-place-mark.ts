@@ -8,6 +8,7 @@ import { lastId, setLastId } from './last-id.ts'
 import type { Adopt } from './made-thread.ts'
 import type { SharedMark, SharedMemory } from './memory/shared-memory.ts'
 import { type MarkedProcess, ProcessMark } from './process-mark.ts'
+import { noteSharedFiles } from './shared-files.ts'
 
 /**
  * A mark to which a held node can be rewound in place: the same processes, with the memory, threads, descriptors and
@@ -35,6 +36,7 @@ export class InPlaceMark {
     this.#node = node
     this.#rewindNode = node.mark()
     this.processes = processes.map(marked => withProcess(marked.process.pid, () => new ProcessMark(marked, facing)))
+    noteSharedFiles(this.processes.map(({ process: { pid }, descriptors }) => ({ pid, descriptors })))
     this.#lastId = this.#first.useFirst(lastId)
     this.#threads = node.threadsMade
     this.#shared = shared

@@ -1,18 +1,21 @@
+import { closeSync, fstatSync } from 'node:fs'
 import { withDuplicate } from '../../linux/descriptor.ts'
-import { write } from '../../linux/libc.ts'
+import { openFor, pathOnly } from '../../linux/inside.ts'
+import { AT_FDCWD, write } from '../../linux/libc.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
 import { makeCalls, succeed } from './calls/batch.ts'
 import { CannotRewind } from './calls/error.ts'
-import { type Descriptor, flagsOf } from './open-descriptors.ts'
+import { type Descriptor, flagsOf, infoOf } from './open-descriptors.ts'
+import { pathWithin } from './working-directory.ts'
 
 const [writeOnly, nonBlocking, closeOnExec] = [0o1, 0o4000, 0o2000000]
 const [duplicateFrom, setFlags] = [0, 4]
 const isSemaphore = 1
 
 /**
- * Opens again what a process has closed, under the same numbers: descriptors by which a process that is alone in its
- * node wakes its threads.
+ * Opens again what a process has closed, under the same numbers: files that no other descriptor shares, and descriptors by which a process
+ * that is alone in its node wakes its threads.
  *
  * @param thread of the process, frozen; its registers are lost
  *
@@ -23,7 +26,8 @@ const isSemaphore = 1
 export const makeAgain = (thread: HeldThread, lost: readonly Descriptor[], all: readonly Descriptor[]): void => {
   const isAlone = thread.process.node.processes.size === 1
   const free = 1 + Math.max(...all.map(({ fd }) => fd))
-  for (const mark of lost) {
+  for (const file of lost.filter(({ kind }) => kind === 'file')) openAgain(thread, file)
+  for (const mark of lost.filter(({ kind }) => kind !== 'file')) {
     const same = all.filter(other => isSame(mark, other))
     if (!isAlone || !same.every(each => lost.includes(each))) throw closed(mark)
     if (mark.kind === 'pipe') makePipe(thread, mark, same, free)
@@ -42,6 +46,33 @@ const isSame = (one: Descriptor, other: Descriptor): boolean =>
 const withoutFlags = ({ info }: Descriptor): string => info.replace(/^flags:.*\n/m, '')
 
 const closed = ({ fd, link }: Descriptor) => new CannotRewind(`it has closed descriptor ${fd} (${link})`)
+
+/** The file must be there, under its name. Its position is restored elsewhere. */
+const openAgain = (thread: HeldThread, mark: Descriptor): void => {
+  const { pid } = thread.process
+  const path = pathWithin(pid, mark.link)
+  if (mark.isShared || !isFileOrDirectory(pid, path)) throw closed(mark)
+  const [made] = makeCalls(thread, [[syscallNumber.openat, AT_FDCWD, Buffer.from(`${path}\0`), flagsOf(mark), 0]])
+  if (made! < 0) throw closed(mark)
+  const isAnother = inodeOf(infoOf(pid, made!)) !== inodeOf(mark.info)
+  if (made !== mark.fd) move(thread, made!, mark)
+  if (isAnother) throw closed(mark)
+}
+
+/** Opening a pipe or a device would do something. */
+const isFileOrDirectory = (pid: number, path: string): boolean => {
+  try {
+    const fd = openFor(pid, path, pathOnly)
+    const found = fstatSync(fd)
+    closeSync(fd)
+    return found.isFile() || found.isDirectory()
+  } catch {
+    return false
+  }
+}
+
+/** What the kernel shows of the file beside its descriptor: the mount, and the number in its file system. */
+const inodeOf = (info: string): string => (info.match(/^(?:mnt_id|ino):.*$/gm) ?? []).join()
 
 const makeOne = (thread: HeldThread, mark: Descriptor): void => {
   const flags = flagsOf(mark) & closeOnExec

@@ -22,6 +22,8 @@ export interface Descriptor {
   readonly content: Buffer
   /** For a datagram socket: the peer that it has chosen, as struct sockaddr. */
   readonly peer: Buffer
+  /** For a file: whether another descriptor of its node is the same open file, with one position for both. */
+  isShared: boolean
 }
 
 type Kind =
@@ -51,7 +53,7 @@ export const describeDescriptor = (pid: number, { fd, link }: { fd: number; link
   const peer = kind === 'datagrams' ? withDuplicate(pid, fd, peerOf)! : nothing
   if (kind === 'datagrams' && unreadBytesOf(pid, fd) > 0)
     throw new CannotRewind(`descriptor ${fd} has unread datagrams`)
-  return { fd, link, kind, pending, content, peer, info: infoOf(pid, fd) }
+  return { fd, link, kind, pending, content, peer, info: infoOf(pid, fd), isShared: false }
 }
 
 const kindOf = (pid: number, fd: number, link: string): Kind => {

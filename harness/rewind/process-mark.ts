@@ -22,6 +22,7 @@ import type { KeptThreads, Legacy } from './kept-thread.ts'
 import { type Adopt, KnownThread } from './made-thread.ts'
 import { breakCall, breakCallTo, type MarkedMemory, type MemoryMark } from './memory/memory-mark.ts'
 import type { MappedMemory } from './memory/shared-memory.ts'
+import type { Descriptor } from './open-descriptors.ts'
 import { SignalMarks } from './signal-marks.ts'
 import { registersBeforeWait, ThreadMark } from './thread-mark.ts'
 import { WorkingDirectory } from './working-directory.ts'
@@ -82,6 +83,11 @@ export class ProcessMark {
   /** What it mapped. */
   get mapping(): MappedMemory {
     return { pid: this.process.pid, regions: this.#memory.regions }
+  }
+
+  /** What it has open, except connections. */
+  get descriptors(): readonly Descriptor[] {
+    return this.#descriptors.kept
   }
 
   /** Bytes of its memory that no earlier mark has. */

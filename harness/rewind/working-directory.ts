@@ -13,10 +13,7 @@ export class WorkingDirectory {
   /** @throws CannotRewind if the directory has been removed */
   constructor(pid: number) {
     this.#pid = pid
-    const root = readlinkSync(`/proc/${pid}/root`)
-    const path = readlinkSync(`/proc/${pid}/cwd`)
-    // The process may have changed its root.
-    this.#path = path === root ? '/' : path.startsWith(`${root}/`) ? path.slice(root.length) : path
+    this.#path = pathWithin(pid, readlinkSync(`/proc/${pid}/cwd`))
     if (this.#path.endsWith(' (deleted)')) throw new CannotRewind('its working directory has been removed')
   }
 
@@ -42,4 +39,11 @@ export class WorkingDirectory {
   goBack(thread: HeldThread): void {
     succeed(thread, [[syscallNumber.chdir, Buffer.from(`${this.#path}\0`)]])
   }
+}
+
+/** A path that the kernel shows of a process, as the process names it: it may have changed its root. */
+export const pathWithin = (pid: number, path: string): string => {
+  const root = readlinkSync(`/proc/${pid}/root`)
+  if (path === root) return '/'
+  return path.startsWith(`${root}/`) ? path.slice(root.length) : path
 }

@@ -248,6 +248,49 @@ time.sleep(1000)
     ['python3', 'n.py'],
   ))
 
+const closing = (twin: string) => `
+import os, time
+log = open('log', 'w+')
+log.write('first\\n'); log.flush()
+${twin}
+present = open('present.txt')
+present.read(3)
+print('up', log.fileno(), present.fileno(), flush=True)
+time.sleep(1)
+print(log.tell(), present.read(), flush=True)
+log.write('second\\n')
+log.close(); present.close()
+other = open('other', 'w')
+print(other.fileno(), len(open('log').read()), flush=True)
+time.sleep(1000)
+`
+
+const closed = (fd: number) => [`up ${fd} ${fd + 1}`, '6 it was', `${fd} 13`]
+
+test('files that a process has closed since are open again, where they were', () =>
+  expectSame(closing(''), closed(3), 1, ['python3', 'n.py']))
+
+test('a process that has closed a file which another descriptor shares is started anew', () =>
+  expectSame(closing('twin = os.dup(log.fileno())'), ['up 3 5', '6 it was', '3 13'], 4, ['python3', 'n.py']))
+
+test('a process that has closed a file, and given its name to another, is started anew', () =>
+  expectSame(
+    `
+import os, time
+log = open('log', 'w+')
+print('up', flush=True)
+time.sleep(1)
+log.close()
+open('other', 'w').write('other')
+os.rename('other', 'log')
+print(open('log').read(), flush=True)
+time.sleep(1000)
+`,
+    ['up', 'other'],
+    4,
+    ['python3', 'n.py'],
+  ))
+
 test('a process that has closed what it had is started anew', async () => {
   await expectSame(
     `
