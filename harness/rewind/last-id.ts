@@ -25,15 +25,21 @@ export const lastId = (thread: HeldThread): number => {
   return Number(text.toString('latin1', 0, length))
 }
 
-/** Makes the next thread or process get the id after this one, as it would have had. */
+/** Makes the next thread or process get the id after this one, as it would have had. The thread's registers are lost. */
 export const setLastId = (thread: HeldThread, id: number): void => {
   const { node, pid } = thread.process
-  if (node.isContainer) return setLastIdIn(pid, id)
+  // A process that has given up its privileges may not, as a server with a user of its own.
+  if (node.isContainer || !writesLastId(thread, id)) setLastIdIn(pid, id)
+}
+
+/** The quicker way: the thread itself does. Returns whether it may. */
+const writesLastId = (thread: HeldThread, id: number): boolean => {
   const [fd] = makeCalls(thread, [[syscallNumber.open, lastIdFile, writeOnly, 0]])
-  if (fd! < 0) return
+  if (fd! < 0) return false
   const text = Buffer.from(String(id))
-  makeCalls(thread, [
+  const [written] = makeCalls(thread, [
     [syscallNumber.write, fd!, text, text.length],
     [syscallNumber.close, fd!],
   ])
+  return written === text.length
 }

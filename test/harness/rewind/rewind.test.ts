@@ -106,6 +106,27 @@ time.sleep(1000)
 test('processes that were made since, and live, have never been, nor what they wrote to memory that they share', () =>
   expectSame(living, ['up', '0 1 2 []'], 1, ['python3', 'n.py']))
 
+test.runIf(process.getuid!() === 0)(
+  'children of a process that has given up its privileges have the same ids again',
+  () =>
+    expectSame(
+      `
+import os, time
+os.setgid(65534); os.setuid(65534)
+print('up', flush=True)
+time.sleep(1)
+child = os.fork()
+if child == 0: os._exit(0)
+os.waitpid(child, 0)
+print(child, flush=True)
+time.sleep(1000)
+`,
+      ['up', '42'],
+      1,
+      ['python3', 'n.py'],
+    ),
+)
+
 test('files that were changed, made and removed are as they were', () =>
   expectSame(
     `
