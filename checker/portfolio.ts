@@ -70,7 +70,10 @@ const whilePaying: readonly SearchName[] = ['fruitful', 'deviations']
  * Violations are often near such a state, and this search need not execute the way to it for each try.
  */
 const roundFromState: readonly (SearchName | 'best')[] = ['deviations', ...rounds.auto]
-/** A turn of a search of nodes alone: inputs of nodes, or steps in memory, that take about as long as one execution. */
+/**
+ * A turn of a search of nodes alone: inputs of nodes, or steps in memory, that take about as long as one execution. A node that begins
+ * anew for an input takes as long as that alone.
+ */
 const inputsPerTurn = 30
 const transitionsPerTurn = 10_000
 
@@ -148,6 +151,8 @@ export class Portfolio {
   #underWay = 0
   /** The turn of the search by deviations: how many more inputs it has, and up to how many steps in memory. */
   #lasting: { inputs: number; readonly transitionsMax: number } | undefined
+  /** For how many inputs a node began anew. */
+  #anew = 0
   /** What the search by deviations had gained when it was last judged. */
   #judged: SearchCoverage | undefined
 
@@ -207,6 +212,7 @@ export class Portfolio {
       const before = this.#gainOf(search)
       if (isAlone(execution)) {
         this.#judged ??= before
+        if ('beginsAnew' in result && result.beginsAnew) this.#endTurn()
         search.learnAlone!(execution, result as NodeOutcome | Diverged)
         if (!this.#lasting && !this.#exploring?.isWaiting) this.#judge()
         continue
@@ -277,7 +283,17 @@ export class Portfolio {
     const found = search.coverage()
     if (search !== this.#exploring) return found
     const { executed, localStates } = this.#exploring.explored
-    return { ...found, steps: found.steps + executed, states: found.states + localStates }
+    return {
+      ...found,
+      steps: found.steps + executed + inputsPerTurn * this.#anew,
+      states: found.states + localStates,
+    }
+  }
+
+  /** A node began anew for an input, which is as much as a turn. */
+  #endTurn(): void {
+    this.#anew += 1
+    if (this.#lasting) this.#lasting.inputs = 0
   }
 
   #next(): RequestedExecution | NodeExecution | undefined {
@@ -333,8 +349,9 @@ export class Portfolio {
   /** Its turn goes on until it had enough inputs, or needs none. While it waits for an outcome, nobody else has a turn. */
   #nextByDeviations(): RequestedExecution | NodeExecution | undefined {
     const deviations = this.#exploring!
-    const hasSteps = deviations.explored.transitions < this.#lasting!.transitionsMax
-    const next = hasSteps ? this.experience.drawingFrom(this.#ofBest, () => deviations.next()) : undefined
+    const { inputs, transitionsMax } = this.#lasting!
+    const goesOn = inputs > 0 && deviations.explored.transitions < transitionsMax
+    const next = goesOn ? this.experience.drawingFrom(this.#ofBest, () => deviations.next()) : undefined
     if (next || deviations.isWaiting) return next
     this.#lasting = undefined
     this.#judge()

@@ -33,6 +33,8 @@ export class Solo {
   readonly #systems = new Map<string, NodeSystem>()
   readonly #present = new Map<string, Present>()
   readonly #marks = new NodeMarks()
+  /** Of the states in which nodes begin, those that cannot be marked. */
+  readonly #unmarked = new Set<string>()
   /** By variant, whether nodes wait for each other in the start. */
   readonly #together = new Map<number, boolean>()
   /** The state of the whole system in which nodes begin, unless with their start. */
@@ -63,9 +65,15 @@ export class Solo {
    * @throws Diverged if an input before the last one is refused, although it was taken before
    */
   async perform(task: NodeTask, variant: number, budget: Budget): Promise<NodeOutcome> {
+    const { node, after, inputs } = task.start
+    const keys = keysOf(node, beginOf(after, variant), inputs)
+    const outcome = await this.#perform(task, variant, budget, keys)
+    return { ...outcome, ...(this.#unmarked.has(keys[0]!) && { beginsAnew: true }) }
+  }
+
+  async #perform(task: NodeTask, variant: number, budget: Budget, keys: readonly string[]): Promise<NodeOutcome> {
     const { node: name, after, inputs } = task.start
     budget.check()
-    const keys = keysOf(name, beginOf(after, variant), inputs)
     const present = this.#onTheWay(name, keys) ?? (await this.#begin(name, after, variant, keys[0]!))
     this.#present.delete(name)
     if (present === undefined) return { last: undefined }
@@ -76,7 +84,7 @@ export class Solo {
       const isLast = taken + index === inputs.length - 1
       // Other inputs will be asked for in the state before the last one; but hardly where a message arrives on the way.
       const isKept = isLast && (index > 0 || !('deliver' in input))
-      if (isKept && !this.#mark(name, present)) return this.perform(task, variant, budget)
+      if (isKept && !this.#mark(name, present)) return this.#perform(task, variant, budget, keys)
       const sight = await node.enter(input)
       if (sight === undefined || 'usesOthers' in sight) {
         if (isLast) {
@@ -137,6 +145,7 @@ export class Solo {
     if (sight === undefined) return undefined
     const present: Present = { keys: [key], sight }
     if (sight.findings.length > 0 || this.#mark(name, present)) return present
+    this.#unmarked.add(key)
     return this.#begin(name, after, variant, key)
   }
 

@@ -105,6 +105,8 @@ export interface NodeOutcome {
   readonly last: NodeSight | undefined
   /** The client that used another node, if that is why. */
   readonly usesOthers?: string
+  /** Whether the node cannot be marked where it begins, so that it begins anew for each way: as long as a whole execution does. */
+  readonly beginsAnew?: boolean
 }
 
 /** What walks to a live state came to. */

@@ -182,6 +182,23 @@ test('it takes turns in auto, from the start and from a given state, but not whe
   }
 })
 
+test('where a node cannot be marked, each of its inputs is as much as an execution of the others', async () => {
+  const { alone } = nodesOf(paxos({ leaders: ['n1', 'n2'] }))
+  const unmarked = (name: string) => Object.assign(alone(name), { mark: () => undefined, goBack: () => false })
+  const inputsIn = async (of: object) => {
+    const enough = new AbortController()
+    const onProgress = ({ executions }: Progress) => executions >= 80 && enough.abort()
+    const { coverage } = await checkPaxos(
+      { from: ['n1 proposes'], milliseconds: 60_000, signal: enough.signal, onProgress },
+      of,
+    )
+    return coverage.deviations!.executed
+  }
+  const few = await inputsIn({ alone: unmarked })
+  expect(few).toBeGreaterThan(0)
+  expect(await inputsIn({ alone })).toBeGreaterThan(4 * few)
+})
+
 test('nodes that cannot begin alone are no error in auto', async () => {
   const together = { startTogether: async () => true }
   const { verdict, coverage, notes } = await checkPaxos({ milliseconds: 500 }, together)
