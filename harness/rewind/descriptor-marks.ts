@@ -14,7 +14,14 @@ import { hasEvents, takeEvents } from './epoll.ts'
 import { Listener } from './listener.ts'
 import { makeAgain } from './make-again.ts'
 import { markNameless, type NamelessMark, rewindNameless } from './nameless.ts'
-import { type Descriptor, describeDescriptor, descriptorsOf, eventCountOf, infoOf } from './open-descriptors.ts'
+import {
+  type Descriptor,
+  describeDescriptor,
+  descriptorsOf,
+  eventCountOf,
+  infoOf,
+  isUnused,
+} from './open-descriptors.ts'
 import { peerOf } from './socket-address.ts'
 import { closeAtOnce, closeWithoutWaiting } from './socket-options.ts'
 import { rewindUnread } from './unread.ts'
@@ -72,9 +79,13 @@ export class DescriptorMarks {
     const { pid } = this.#process
     const open = descriptorsOf(pid)
     const now = new Map(open.map(({ fd, link }) => [fd, link]))
-    const lost = this.#kept.filter(({ fd, link }) => now.get(fd) !== link)
+    const used = this.#kept.filter(
+      ({ kind, fd, link }) => kind === 'unused' && now.get(fd) === link && !isUnused(pid, fd),
+    )
+    const lost = this.#kept.filter(mark => now.get(mark.fd) !== mark.link || used.includes(mark))
+    const kept = this.#kept.filter(mark => !used.includes(mark))
     const connections = this.#connections.filter(each => each.stays(now)).flatMap(({ descriptors }) => descriptors)
-    succeed(thread, this.#closeOthers(open, [...this.#kept, ...connections], closeAtOnce))
+    succeed(thread, this.#closeOthers(open, [...kept, ...connections], closeAtOnce))
     if (lost.length > 0) makeAgain(thread, lost, this.#kept)
     for (const mark of lost) mark.link = readlinkSync(`/proc/${pid}/fd/${mark.fd}`)
     for (const listener of this.#listeners) listener.openAgain(thread)

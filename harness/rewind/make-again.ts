@@ -4,7 +4,7 @@ import { openFor, pathOnly } from '../../linux/inside.ts'
 import { AT_FDCWD, write } from '../../linux/libc.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
-import { makeCalls, succeed } from './calls/batch.ts'
+import { makeCalls, type RawCall, succeed } from './calls/batch.ts'
 import { CannotRewind } from './calls/error.ts'
 import { type Descriptor, flagsOf, infoOf } from './open-descriptors.ts'
 import { pathWithin } from './working-directory.ts'
@@ -12,10 +12,12 @@ import { pathWithin } from './working-directory.ts'
 const [writeOnly, nonBlocking, closeOnExec] = [0o1, 0o4000, 0o2000000]
 const [duplicateFrom, setFlags] = [0, 4]
 const isSemaphore = 1
+/** SOCK_STREAM */
+const stream = 1
 
 /**
- * Opens again what a process has closed, under the same numbers: files that no other descriptor shares, and descriptors by which a process
- * that is alone in its node wakes its threads.
+ * Opens again what a process has closed, under the same numbers: files that no other descriptor shares; and of a process that is alone in
+ * its node, the descriptors by which it wakes its threads, and sockets that it had not used yet.
  *
  * @param thread of the process, frozen; its registers are lost
  *
@@ -31,7 +33,7 @@ export const makeAgain = (thread: HeldThread, lost: readonly Descriptor[], all: 
     const same = all.filter(other => isSame(mark, other))
     if (!isAlone || !same.every(each => lost.includes(each))) throw closed(mark)
     if (mark.kind === 'pipe') makePipe(thread, mark, same, free)
-    else if ((mark.kind === 'event' || mark.kind === 'epoll') && same.length === 1) makeOne(thread, mark)
+    else if (callThatMakes(mark) && same.length === 1) makeOne(thread, mark)
     else throw closed(mark)
   }
 }
@@ -74,11 +76,23 @@ const isFileOrDirectory = (pid: number, path: string): boolean => {
 /** What the kernel shows of the file beside its descriptor: the mount, and the number in its file system. */
 const inodeOf = (info: string): string => (info.match(/^(?:mnt_id|ino):.*$/gm) ?? []).join()
 
+const callThatMakes = (mark: Descriptor): RawCall | undefined => {
+  switch (mark.kind) {
+    case 'epoll':
+      return [syscallNumber.epoll_create1, flagsOf(mark) & closeOnExec]
+    case 'event':
+      return [syscallNumber.eventfd2, 0, eventFlagsOf(mark)]
+    case 'unused': {
+      const { family, protocol } = mark.made!
+      return [syscallNumber.socket, family, stream | (flagsOf(mark) & (nonBlocking | closeOnExec)), protocol]
+    }
+    default:
+      return undefined
+  }
+}
+
 const makeOne = (thread: HeldThread, mark: Descriptor): void => {
-  const flags = flagsOf(mark) & closeOnExec
-  const [made] = makeCalls(thread, [
-    mark.kind === 'epoll' ? [syscallNumber.epoll_create1, flags] : [syscallNumber.eventfd2, 0, eventFlagsOf(mark)],
-  ])
+  const [made] = makeCalls(thread, [callThatMakes(mark)!])
   if (made! < 0) throw closed(mark)
   if (made !== mark.fd) move(thread, made!, mark)
 }

@@ -4,7 +4,7 @@ import { readKernelFile } from '../../linux/kernel-file.ts'
 import { getNumber } from '../../linux/socket-option.ts'
 import { CannotRewind } from './calls/error.ts'
 import { unreadIn } from './queued-bytes.ts'
-import { peerOf } from './socket-address.ts'
+import { internetAddressOf, ownAddressOf, peerOf, portOfName } from './socket-address.ts'
 import { connectionStateOf, socketOption } from './socket-options.ts'
 import { contentOfPipe } from './unread.ts'
 
@@ -22,8 +22,16 @@ export interface Descriptor {
   readonly content: Buffer
   /** For a datagram socket: the peer that it has chosen, as struct sockaddr. */
   readonly peer: Buffer
+  /** For a socket that is not used yet: what `socket` made it of. */
+  readonly made: SocketMade | undefined
   /** For a file: whether another descriptor of its node is the same open file, with one position for both. */
   isShared: boolean
+}
+
+/** Arguments of `socket`. */
+export interface SocketMade {
+  readonly family: number
+  readonly protocol: number
 }
 
 type Kind =
@@ -33,6 +41,7 @@ type Kind =
   | 'signals'
   | 'datagrams'
   | 'listener'
+  | 'unused'
   | 'asking'
   | 'connection'
   | 'pipe'
@@ -53,7 +62,8 @@ export const describeDescriptor = (pid: number, { fd, link }: { fd: number; link
   const peer = kind === 'datagrams' ? withDuplicate(pid, fd, peerOf)! : nothing
   if (kind === 'datagrams' && unreadBytesOf(pid, fd) > 0)
     throw new CannotRewind(`descriptor ${fd} has unread datagrams`)
-  return { fd, link, kind, pending, content, peer, info: infoOf(pid, fd), isShared: false }
+  const made = kind === 'unused' ? withDuplicate(pid, fd, madeOf) : undefined
+  return { fd, link, kind, pending, content, peer, made, info: infoOf(pid, fd), isShared: false }
 }
 
 const kindOf = (pid: number, fd: number, link: string): Kind => {
@@ -97,14 +107,29 @@ const describeSocket = (domain: number, type: number): string =>
 /** TCP_ESTABLISHED, TCP_FIN_WAIT2 and TCP_CLOSE_WAIT: at least one end may send. */
 const connected = [1, 5, 8]
 const asks = 2
+/** TCP_CLOSE */
+const isClosed = 7
 
 const tcpKind = (own: number): Kind => {
   if (getNumber(own, socketOption.accepts)) return 'listener'
   const state = connectionStateOf(own)
   if (connected.includes(state)) return 'connection'
   if (state === asks) return 'asking'
+  if (state === isClosed && !hasName(ownAddressOf(own))) return 'unused'
   throw new CannotRewind('a socket of TCP has no connection, or one that is over')
 }
+
+/** A connection that is over leaves its socket the address that it had. */
+const hasName = (name: Buffer): boolean => portOfName(name) !== 0 || internetAddressOf(name) !== 0
+
+const madeOf = (own: number): SocketMade => ({
+  family: getNumber(own, socketOption.domain),
+  protocol: getNumber(own, socketOption.protocol),
+})
+
+/** Whether a socket that was not used at the mark is not used now. */
+export const isUnused = (pid: number, fd: number): boolean =>
+  withDuplicate(pid, fd, own => socketKind(own) === 'unused') ?? false
 
 /** Flags of `open` with which a socket can be made. */
 export const statusFlags = { settable: 0o2004000 } as const

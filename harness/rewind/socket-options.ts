@@ -16,6 +16,7 @@ export const socketOption = {
   error: option(SOL_SOCKET, 4),
   keepAlive: option(SOL_SOCKET, 9),
   accepts: option(SOL_SOCKET, 30),
+  protocol: option(SOL_SOCKET, 38),
   domain: option(SOL_SOCKET, 39),
   onlyIpv6: option(IPPROTO_IPV6, 26),
   noDelay: option(IPPROTO_TCP, 1),

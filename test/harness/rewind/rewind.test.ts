@@ -269,6 +269,25 @@ time.sleep(1000)
     ['python3', 'n.py'],
   ))
 
+test('a socket that was not used yet is not used again, whether it was connected or closed since', () =>
+  expectSame(
+    `
+import os, socket, time
+server = socket.socket(); server.bind(('', 7000)); server.listen()
+connects, closes, stays = [socket.socket() for _ in range(3)]
+connects.settimeout(1)
+print('up', [each.fileno() for each in (connects, closes, stays)], connects.getsockname(), flush=True)
+time.sleep(1)
+connects.connect(('127.0.0.1', 7000))
+closes.close()
+print(connects.getpeername(), stays.getsockname(), flush=True)
+time.sleep(1000)
+`,
+    ["up [4, 5, 6] ('0.0.0.0', 0)", "('127.0.0.1', 7000) ('0.0.0.0', 0)"],
+    1,
+    ['python3', 'n.py'],
+  ))
+
 const closing = (twin: string) => `
 import os, time
 log = open('log', 'w+')
