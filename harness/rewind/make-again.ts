@@ -16,8 +16,8 @@ const isSemaphore = 1
 const stream = 1
 
 /**
- * Opens again what a process has closed, under the same numbers: files that no other descriptor shares; and of a process that is alone in
- * its node, the descriptors by which it wakes its threads, and sockets that it had not used yet.
+ * Opens again what a process has closed, under the same numbers: files, sockets that it had not used yet, and descriptors by which it
+ * wakes its threads, if no other descriptor shares them; pipes, if the process is alone in its node.
  *
  * @param thread of the process, frozen; its registers are lost
  *
@@ -26,26 +26,27 @@ const stream = 1
  * @throws CannotRewind for anything else, or if a descriptor had another number too
  */
 export const makeAgain = (thread: HeldThread, lost: readonly Descriptor[], all: readonly Descriptor[]): void => {
-  const isAlone = thread.process.node.processes.size === 1
   const free = 1 + Math.max(...all.map(({ fd }) => fd))
-  for (const file of lost.filter(({ kind }) => kind === 'file')) openAgain(thread, file)
-  for (const mark of lost.filter(({ kind }) => kind !== 'file')) {
-    const same = all.filter(other => isSame(mark, other))
-    if (!isAlone || !same.every(each => lost.includes(each))) throw closed(mark)
-    if (mark.kind === 'pipe') makePipe(thread, mark, same, free)
-    else if (callThatMakes(mark) && same.length === 1) makeOne(thread, mark)
-    else throw closed(mark)
+  for (const mark of lost) {
+    if (mark.kind === 'pipe') makePipe(thread, mark, pipeOf(thread, mark, lost, all), free)
+    else if (mark.isShared) throw closed(mark)
+    else if (mark.kind === 'file') openAgain(thread, mark)
+    else makeOne(thread, mark)
   }
 }
 
-/**
- * Whether two descriptors are, or may be, open on the same thing. Pipes are compared by name, others by what the kernel
- * shows.
- */
-const isSame = (one: Descriptor, other: Descriptor): boolean =>
-  one.link === other.link && (one.kind === 'pipe' || withoutFlags(one) === withoutFlags(other))
-
-const withoutFlags = ({ info }: Descriptor): string => info.replace(/^flags:.*\n/m, '')
+/** Both ends of a pipe. */
+const pipeOf = (
+  thread: HeldThread,
+  mark: Descriptor,
+  lost: readonly Descriptor[],
+  all: readonly Descriptor[],
+): readonly Descriptor[] => {
+  const ends = all.filter(({ link }) => link === mark.link)
+  const isAlone = thread.process.node.processes.size === 1
+  if (!isAlone || !ends.every(each => lost.includes(each))) throw closed(mark)
+  return ends
+}
 
 const closed = ({ fd, link }: Descriptor) => new CannotRewind(`it has closed descriptor ${fd} (${link})`)
 
@@ -53,7 +54,7 @@ const closed = ({ fd, link }: Descriptor) => new CannotRewind(`it has closed des
 const openAgain = (thread: HeldThread, mark: Descriptor): void => {
   const { pid } = thread.process
   const path = pathWithin(pid, mark.link)
-  if (mark.isShared || !isFileOrDirectory(pid, path)) throw closed(mark)
+  if (!isFileOrDirectory(pid, path)) throw closed(mark)
   const [made] = makeCalls(thread, [[syscallNumber.openat, AT_FDCWD, Buffer.from(`${path}\0`), flagsOf(mark), 0]])
   if (made! < 0) throw closed(mark)
   const isAnother = inodeOf(infoOf(pid, made!)) !== inodeOf(mark.info)
@@ -92,7 +93,8 @@ const callThatMakes = (mark: Descriptor): RawCall | undefined => {
 }
 
 const makeOne = (thread: HeldThread, mark: Descriptor): void => {
-  const [made] = makeCalls(thread, [callThatMakes(mark)!])
+  const call = callThatMakes(mark)
+  const [made] = call ? makeCalls(thread, [call]) : [-1]
   if (made! < 0) throw closed(mark)
   if (made !== mark.fd) move(thread, made!, mark)
 }

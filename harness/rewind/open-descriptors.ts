@@ -24,7 +24,7 @@ export interface Descriptor {
   readonly peer: Buffer
   /** For a socket that is not used yet: what `socket` made it of. */
   readonly made: SocketMade | undefined
-  /** For a file: whether another descriptor of its node is the same open file, with one position for both. */
+  /** Whether another descriptor of its node is the same open file, as far as that was asked. */
   isShared: boolean
 }
 

@@ -2,6 +2,9 @@ import { syscall } from '../../linux/libc.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { Descriptor } from './open-descriptors.ts'
 
+/** Kinds that are opened again only where no other descriptor is the same open file. */
+const kinds: readonly Descriptor['kind'][] = ['file', 'epoll', 'event', 'unused']
+
 /** The descriptors of a process. */
 interface OpenIn {
   readonly pid: number
@@ -12,14 +15,14 @@ interface OpenIn {
 const openFiles = 0
 
 /**
- * Notes which open files several descriptors have: after a fork, or a dup. One that was opened again would have a position of its own.
+ * Notes which open files several descriptors have: after a fork, or a dup. One that was opened again would have a state of its own.
  *
  * @param processes of a node, each frozen
  */
 export const noteSharedFiles = (processes: readonly OpenIn[]): void => {
   const sameName = new Map<string, { readonly pid: number; readonly descriptor: Descriptor }[]>()
   for (const { pid, descriptors } of processes)
-    for (const descriptor of descriptors.filter(({ kind }) => kind === 'file')) {
+    for (const descriptor of descriptors.filter(({ kind }) => kinds.includes(kind))) {
       const others = sameName.get(descriptor.link) ?? []
       sameName.set(descriptor.link, others)
       for (const other of others)

@@ -331,6 +331,26 @@ time.sleep(1000)
     ['python3', 'n.py'],
   ))
 
+const watching = (beforeFork: string, afterFork: string) => `
+import os, select, time
+${beforeFork}
+if os.fork() == 0:
+    time.sleep(1000)
+${afterFork}
+print('up', flush=True)
+time.sleep(1)
+watch.close()
+print('closed', flush=True)
+time.sleep(1000)
+`
+
+test.each([
+  { whose: 'of its own', program: watching('', 'watch = select.epoll()'), starts: 1 },
+  { whose: 'that its child has too', program: watching('watch = select.epoll()', ''), starts: 4 },
+])('of several processes, one has closed an epoll descriptor $whose', ({ program, starts }) =>
+  expectSame(program, ['up', 'closed'], starts, ['python3', 'n.py']),
+)
+
 test('a process that has closed what it had is started anew', async () => {
   await expectSame(
     `
