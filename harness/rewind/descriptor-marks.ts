@@ -15,6 +15,7 @@ import { Listener } from './listener.ts'
 import { makeAgain } from './make-again.ts'
 import { markNameless, type NamelessMark, rewindNameless } from './nameless.ts'
 import {
+  addressThatStays,
   type Descriptor,
   describeDescriptor,
   descriptorsOf,
@@ -22,7 +23,6 @@ import {
   infoOf,
   isUnused,
 } from './open-descriptors.ts'
-import { peerOf } from './socket-address.ts'
 import { closeAtOnce, closeWithoutWaiting } from './socket-options.ts'
 import { rewindUnread } from './unread.ts'
 
@@ -189,7 +189,7 @@ export class DescriptorMarks {
     const { pid } = this.#process
     const { fd } = mark
     if (mark.kind === 'timer') disarmTimerfd({ process: this.#process, fd })
-    if (mark.kind === 'datagrams') withDuplicate(pid, fd, own => rewindDatagrams(own, mark))
+    if (mark.kind === 'datagrams' || mark.kind === 'netlink') withDuplicate(pid, fd, own => rewindDatagrams(own, mark))
     if (mark.kind === 'event') setCount(pid, mark, this.#shownOf(mark))
     if (mark.kind === 'file') setPosition(pid, mark, this.#shownOf(mark))
     if (mark.kind === 'pipe' || mark.kind === 'local') rewindUnread(pid, mark)
@@ -230,8 +230,8 @@ const connectionsAmong = (
 const MSG_DONTWAIT = 0x40
 const rest = Buffer.alloc(16)
 
-const rewindDatagrams = (own: number, { fd, peer }: Descriptor): void => {
-  if (!peerOf(own).equals(peer)) throw new CannotRewind(`descriptor ${fd} has another peer`)
+const rewindDatagrams = (own: number, { fd, kind, peer }: Descriptor): void => {
+  if (!addressThatStays(kind, own).equals(peer)) throw new CannotRewind(`descriptor ${fd} has another address or peer`)
   while (recv(own, rest, rest.length, MSG_DONTWAIT) >= 0);
 }
 

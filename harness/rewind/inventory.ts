@@ -150,6 +150,6 @@ export const requireComparable = (inventory: Inventory, { hasQueues }: HeldNode)
  */
 const stateOf = (pid: number, { fd, kind, info }: Descriptor): string => {
   const lines = info.match(/^(?:flags|lock|sigmask):.*$/gm) ?? []
-  const isSocket = ['listener', 'unused', 'datagrams', 'local'].includes(kind)
+  const isSocket = ['listener', 'unused', 'datagrams', 'netlink', 'local'].includes(kind)
   return [...lines, ...(isSocket ? (withDuplicate(pid, fd, settingsOf) ?? []) : [])].join('\n')
 }

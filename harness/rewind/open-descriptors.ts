@@ -1,6 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import { withDuplicate } from '../../linux/descriptor.ts'
 import { readKernelFile } from '../../linux/kernel-file.ts'
+import { recv } from '../../linux/libc.ts'
 import { getNumber } from '../../linux/socket-option.ts'
 import { CannotRewind } from './calls/error.ts'
 import { unreadIn } from './queued-bytes.ts'
@@ -20,7 +21,7 @@ export interface Descriptor {
   readonly pending: number
   /** The first of these bytes, for a pipe. */
   readonly content: Buffer
-  /** For a datagram socket: the peer that it has chosen, as struct sockaddr. */
+  /** For a datagram socket: the peer that it has chosen, as struct sockaddr; for one of netlink its own address, with its groups. */
   readonly peer: Buffer
   /** For a socket that is not used yet: what `socket` made it of. */
   readonly made: SocketMade | undefined
@@ -40,6 +41,7 @@ type Kind =
   | 'timer'
   | 'signals'
   | 'datagrams'
+  | 'netlink'
   | 'listener'
   | 'unused'
   | 'asking'
@@ -59,12 +61,22 @@ export const describeDescriptor = (pid: number, { fd, link }: { fd: number; link
   const kind = kindOf(pid, fd, link)
   const pending = kind === 'pipe' || kind === 'local' ? unreadBytesOf(pid, fd) : 0
   const content = kind === 'pipe' && pending > 0 ? withDuplicate(pid, fd, contentOfPipe)! : nothing
-  const peer = kind === 'datagrams' ? withDuplicate(pid, fd, peerOf)! : nothing
-  if (kind === 'datagrams' && unreadBytesOf(pid, fd) > 0)
+  const peer = withDuplicate(pid, fd, own => addressThatStays(kind, own)) ?? nothing
+  if ((kind === 'datagrams' || kind === 'netlink') && withDuplicate(pid, fd, hasDatagram))
     throw new CannotRewind(`descriptor ${fd} has unread datagrams`)
   const made = kind === 'unused' ? withDuplicate(pid, fd, madeOf) : undefined
   return { fd, link, kind, pending, content, peer, made, info: infoOf(pid, fd), isShared: false }
 }
+
+/** The address that a socket without connections must have at a rewind too; empty for all else. */
+export const addressThatStays = (kind: Kind, own: number): Buffer => {
+  if (kind === 'datagrams') return peerOf(own)
+  return kind === 'netlink' ? ownAddressOf(own) : nothing
+}
+
+const [MSG_PEEK, MSG_DONTWAIT] = [2, 0x40]
+
+const hasDatagram = (own: number): boolean => recv(own, Buffer.alloc(1), 1, MSG_PEEK | MSG_DONTWAIT) >= 0
 
 const kindOf = (pid: number, fd: number, link: string): Kind => {
   if (link.startsWith('socket:')) return withDuplicate(pid, fd, socketKind)!
@@ -78,6 +90,7 @@ const kindOf = (pid: number, fd: number, link: string): Kind => {
 }
 
 const AF_UNIX = 1
+const AF_NETLINK = 16
 const internet = [2, 10]
 const [STREAM, DGRAM] = [1, 2]
 
@@ -85,6 +98,7 @@ const socketKind = (own: number): Kind => {
   const domain = getNumber(own, socketOption.domain)
   const type = getNumber(own, socketOption.type)
   if (domain === AF_UNIX) return 'local'
+  if (domain === AF_NETLINK) return 'netlink'
   if (internet.includes(domain) && type === DGRAM) return 'datagrams'
   if (internet.includes(domain) && type === STREAM) return tcpKind(own)
   throw new CannotRewind(`it has ${describeSocket(domain, type)}`)
@@ -94,7 +108,6 @@ const socketKind = (own: number): Kind => {
 const domainNames: Readonly<Record<number, string>> = {
   2: 'IPv4',
   10: 'IPv6',
-  16: 'netlink',
   17: 'packet',
   38: 'crypto',
   40: 'vsock',

@@ -252,7 +252,6 @@ export const settingsOf = (fd: number): string[] =>
     .map(([{ level, name }, value]) => `${compared[level]![name]}: ${value}`)
 
 const isSendBuffer = ({ level, name }: SocketOption) => level === SOL_SOCKET && name === 7
-const protocol = option(SOL_SOCKET, 38)
 const multipath = 262
 const sendBufferLocked = 1
 
@@ -261,7 +260,7 @@ const sendBufferLocked = 1
  * Connections take theirs from the ordinary listener beneath it, whose size stays the same.
  */
 const growsByListening = (fd: number): boolean =>
-  getNumber(fd, protocol) === multipath && (getNumber(fd, bufferLock) & sendBufferLocked) === 0
+  getNumber(fd, socketOption.protocol) === multipath && (getNumber(fd, bufferLock) & sendBufferLocked) === 0
 
 const numbersOf = (fd: number): (readonly [SocketOption, number])[] => {
   const value = Buffer.alloc(4)

@@ -288,6 +288,24 @@ time.sleep(1000)
     ['python3', 'n.py'],
   ))
 
+test('a socket of netlink stays, and what it had to be read is gone', () =>
+  expectSame(
+    `
+import socket, struct, time
+kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); kernel.bind((0, 1))
+print('up', flush=True)
+time.sleep(1)
+getLink, dump = 18, 0x301
+kernel.send(struct.pack('=LHHLLBxHLLL', 32, getLink, dump, 1, 0, 0, 0, 0, 0, 0))
+newLink = struct.unpack('=LH', kernel.recv(65536)[:6])[1]
+print(newLink, flush=True)
+time.sleep(1000)
+`,
+    ['up', '16'],
+    1,
+    ['python3', 'n.py'],
+  ))
+
 const closing = (twin: string) => `
 import os, time
 log = open('log', 'w+')
