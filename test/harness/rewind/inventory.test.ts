@@ -238,12 +238,12 @@ os.waitpid(pid, 0)`,
 test('a socket that cannot be restored is named by its domain and type', async () => {
   const program = `
 import socket, time
-s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
 time.sleep(1000)
 `
   const cluster = clusterOf({ nodes: { n: { command: ['python3', 'n.py'] } } }, { 'n.py': program })
   for (let execution = 0; execution < 2; execution++) expect(await cluster.reset()).toEqual([])
   expect(cluster.notes()).toEqual([
-    'n: a life of it could not be rewound, and was started anew: it has a netlink socket (raw)',
+    'n: a life of it could not be rewound, and was started anew: it has a packet socket (raw)',
   ])
 })
