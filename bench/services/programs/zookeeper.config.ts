@@ -14,11 +14,13 @@ const settings = (id: number) =>
     ...ids.map(peer => `server.${peer}=${peer === id ? '0.0.0.0' : `{{z${peer}.address}}`}:2888:3888`),
   ].join('\n')
 
+const jars = ['zookeeper', 'slf4j-log4j12', 'log4j-1.2'].map(name => `/usr/share/java/${name}.jar`).join(':')
+
 const member = (id: number) => ({
   command: [
     'sh',
     '-c',
-    `mkdir /tmp/zk && echo ${id} > /tmp/zk/myid && echo '${settings(id)}' > /tmp/zoo.cfg && exec java -cp /etc/zookeeper/conf_example:/usr/share/java/zookeeper.jar -Dzookeeper.root.logger=INFO,CONSOLE org.apache.zookeeper.server.quorum.QuorumPeerMain /tmp/zoo.cfg`,
+    `mkdir /tmp/zk && echo ${id} > /tmp/zk/myid && echo '${settings(id)}' > /tmp/zoo.cfg && exec java -cp /etc/zookeeper/conf_example:${jars} -Dzookeeper.root.logger=INFO,CONSOLE org.apache.zookeeper.server.quorum.QuorumPeerMain /tmp/zoo.cfg`,
   ],
   listens: [2181],
 })

@@ -105,7 +105,7 @@ export const enterFiles = (plan: LocalMountPlan): void => {
   }
   const files = plan.files.map(([path, source]) => ({ path, tree: openTree(source) }))
   becomeRoot(assembly)
-  for (const [path, bytesMax] of plan.empty) if (existsSync(path)) mountEmpty(path, bytesMax)
+  for (const [path, bytesMax] of plan.empty) if (existsSync(path)) replaceByEmpty(path, bytesMax)
   requireSuccess('mount /dev/pts', mount('devpts', '/dev/pts', 'devpts', 0, 'newinstance,ptmxmode=0666,mode=0620'))
   // All nodes are shown the same files.
   for (const file of files) show(file, mountAttribute.readOnly)
@@ -114,6 +114,15 @@ export const enterFiles = (plan: LocalMountPlan): void => {
     makePlace(place.path)
     show(place, sharedAttributes(place.isReadOnly))
   }
+}
+
+/**
+ * What is only covered is still listed in `/proc/self/mountinfo`: OpenJDK looks there for its cgroup, and fails if it does
+ * not find the files. Without root the kernel may refuse to unmount it, and the list stays.
+ */
+const replaceByEmpty = (path: string, bytesMax: number): void => {
+  umount2(path, detach)
+  mountEmpty(path, bytesMax)
 }
 
 const show = ({ path, tree }: { readonly path: string; readonly tree: number }, attributes: number) => {

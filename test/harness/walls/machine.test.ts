@@ -39,6 +39,13 @@ describe.skipIf(!isRoot)('the machine of a node (needs root)', () => {
     expect(await said('cat /proc/self/cgroup; cat /proc/1/cgroup')).toEqual([...roots, ...roots])
   })
 
+  test('what an empty directory covers is not among its mounts, where a JVM would look for it', async () => {
+    const covered = ['/dev/shm', '/sys/fs/cgroup']
+    const places = await said(`cut -d ' ' -f 5 /proc/self/mountinfo`)
+    const within = places.filter(place => covered.some(path => `${place}/`.startsWith(`${path}/`)))
+    expect(within.toSorted()).toEqual(covered)
+  })
+
   test('devices work, and none of their modes, owners and times changes', async () => {
     const devices = ['null', 'zero', 'full', 'random', 'urandom'].map(name => `/dev/${name}`)
     const attributes = () =>
