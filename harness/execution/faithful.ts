@@ -1,4 +1,5 @@
 import { Unfaithful } from '../../checker/system/errors.ts'
+import { ConfigError } from '../config/error.ts'
 import { isGone, wasKilled } from './findings.ts'
 import type { Stage } from './stage.ts'
 
@@ -15,6 +16,8 @@ export const faithfully = async <Result>(stage: Stage, label: string, work: () =
     throw new Unfaithful(stage.execution.stepIndex, label, what)
   }
   const result = await work().catch(error => {
+    // A mistake of the configuration is not about a node, so nobody waits to see whether one is about to end.
+    if (error instanceof ConfigError) throw error
     const gone = stage.nodes.find(isGone)
     return gone ? fail(`${gone.name} was killed by somebody else`) : Promise.reject(error)
   })
