@@ -17,6 +17,7 @@ import { type Labels, labelled, newLabels, removeContainers, removeStale } from 
 /** The Docker engine, for the lifetime of a cluster. */
 export class DockerEngine implements Engine, NativeEngine {
   readonly #docker: Docker
+  /** By name of the image: a node that is added later has that of the node which it is like. */
   readonly #images: ReadonlyMap<string, Image>
   readonly #labels = newLabels()
 
@@ -45,7 +46,7 @@ export class DockerEngine implements Engine, NativeEngine {
       const image = await findImage(docker, node, onPull)
       // Reports a missing command now rather than after the cluster began.
       imageCommand(image, node)
-      images.set(node.name, image)
+      images.set(node.image!, image)
     }
     return new DockerEngine(docker, images)
   }
@@ -72,7 +73,7 @@ export class DockerEngine implements Engine, NativeEngine {
   }
 
   #containerOf({ definition, files }: NodePlan): ContainerPlan {
-    const image = this.#images.get(definition.name)!
+    const image = this.#images.get(definition.image!)!
     const gate = join(files.directory, 'gate')
     if (!existsSync(gate)) writeGate(gate)
     return {
@@ -84,7 +85,7 @@ export class DockerEngine implements Engine, NativeEngine {
   }
 
   #writableOf({ definition }: NodePlan): string[] {
-    return writableOf(definition, this.#images.get(definition.name)!)
+    return writableOf(definition, this.#images.get(definition.image!)!)
   }
 
   async #left(): Promise<string> {

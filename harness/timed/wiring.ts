@@ -132,7 +132,8 @@ const notesOn = ({ name = '' }: Topology, notShared: readonly Pipe[]): string[] 
   ]
 }
 
-const withNodes = (topology: Topology, names: readonly string[], seed: number, places: Places): Topology => {
+/** The topology with nodes on it, unless it has a client for each of them. @throws TopologyError for more nodes than stubs */
+export const withNodes = (topology: Topology, names: readonly string[], seed: number, places: Places): Topology => {
   const hasAll = isMadeFor(
     names.map(name => ({ name })),
     topology,

@@ -90,6 +90,18 @@ describe.skipIf(reason)(`containers in real time${reason ? ` (needs Docker: ${re
     expect(await containers()).toEqual([])
   })
 
+  test('a node that the configuration does not have is a container too', { timeout: 180_000 }, async () => {
+    const run = begin('node', '--for', '170s', '--look', '200ms')
+    const { control: asked } = await controlOf(run)
+    await untilHolds(asked, 'bothHear')
+    expect((await asked.add('c', 'a')).nodes.at(-1)).toMatchObject({ name: 'c', isAlive: true })
+    const { stdout } = await asked.exec('c', ['node', '-p', 'require("node:os").hostname()'])
+    expect(stdout).toBe('c\n')
+    run.kill('SIGINT')
+    await run
+    expect(await containers()).toEqual([])
+  })
+
   test('after kill -9 no process of a container runs on', async () => {
     const run = begin('node', '--for', '60s')
     const { control: asked } = await controlOf(run)

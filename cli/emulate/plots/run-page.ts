@@ -2,10 +2,10 @@ import { describeLink, describeWay } from '../../../checker/happening/ways.ts'
 import type { ResolvedSystem } from '../../../harness/config/config.ts'
 import type { Run } from '../../../harness/emulation/run.ts'
 import type { EmulationOptions } from '../../../harness/native/emulation.ts'
+import { withNodes } from '../../../harness/timed/wiring.ts'
 import { runPageOf } from '../../../report/run.ts'
 import type { RunMap, SeenRun } from '../../../report/run-data.ts'
 import { mapOf } from '../../../topologies/picture/map.ts'
-import { place } from '../../../topologies/place.ts'
 import type { Content } from '../../command/server.ts'
 
 /** How many looks, and happenings, the page shows. */
@@ -20,7 +20,7 @@ export const runPage = (
   { topology, place: places, seed }: Pick<EmulationOptions, 'topology' | 'place' | 'seed'>,
 ): ((token: string) => Content) => {
   const names = nodes.map(({ name }) => name)
-  const map = topology === undefined ? null : mapWith(names, place(topology, names, seed, places))
+  const map = topology === undefined ? null : mapWith(names, withNodes(topology, names, seed, places ?? {}))
   return token => {
     const { page, policy } = runPageOf({ system, token, map })
     return { type: 'text/html; charset=utf-8', body: page, policy }
