@@ -96,7 +96,7 @@ describe.skipIf(reason)(`containers in real time${reason ? ` (needs Docker: ${re
     await untilHolds(asked, 'bothHear')
     expect((await asked.add('c', 'a')).nodes.at(-1)).toMatchObject({ name: 'c', isAlive: true })
     const { stdout } = await asked.exec('c', ['node', '-p', 'require("node:os").hostname()'])
-    expect(stdout).toBe('c\n')
+    expect(stdout.trim()).toBe('c')
     run.kill('SIGINT')
     await run
     expect(await containers()).toEqual([])
