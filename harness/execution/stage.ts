@@ -361,11 +361,12 @@ export class Stage {
 
   /** The present state: the object of the last one, if nothing of it has changed. */
   snapshot(): GlobalState {
-    const { calls, history } = this.execution.clients
+    const { clients } = this.execution
+    const [calls, history] = [clients.calls.shown(), clients.history]
     const views = this.nodes.map(node => this.#viewOf(node))
     const last = this.#snapshot
-    if (last?.history === history && last.calls === calls.shown() && hasViews(last, views)) return last
-    this.#snapshot = staysAsItIs(stateOfViews(views, calls.shown(), history))
+    if (last?.history === history && last.calls === calls && hasViews(last, views)) return last
+    this.#snapshot = staysAsItIs(stateOfViews(views, calls, history))
     return this.#snapshot
   }
 

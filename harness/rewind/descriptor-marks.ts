@@ -79,13 +79,12 @@ export class DescriptorMarks {
     const { pid } = this.#process
     const open = descriptorsOf(pid)
     const now = new Map(open.map(({ fd, link }) => [fd, link]))
-    const used = this.#kept.filter(
-      ({ kind, fd, link }) => kind === 'unused' && now.get(fd) === link && !isUnused(pid, fd),
+    const staying = this.#kept.filter(
+      ({ kind, fd, link }) => now.get(fd) === link && (kind !== 'unused' || isUnused(pid, fd)),
     )
-    const lost = this.#kept.filter(mark => now.get(mark.fd) !== mark.link || used.includes(mark))
-    const kept = this.#kept.filter(mark => !used.includes(mark))
+    const lost = this.#kept.filter(mark => !staying.includes(mark))
     const connections = this.#connections.filter(each => each.stays(now)).flatMap(({ descriptors }) => descriptors)
-    succeed(thread, this.#closeOthers(open, [...kept, ...connections], closeAtOnce))
+    succeed(thread, this.#closeOthers(open, [...staying, ...connections], closeAtOnce))
     if (lost.length > 0) makeAgain(thread, lost, this.#kept)
     for (const mark of lost) mark.link = readlinkSync(`/proc/${pid}/fd/${mark.fd}`)
     for (const listener of this.#listeners) listener.openAgain(thread)

@@ -1,13 +1,11 @@
-import { closeSync, fstatSync } from 'node:fs'
 import { withDuplicate } from '../../linux/descriptor.ts'
-import { openFor, pathOnly } from '../../linux/inside.ts'
 import { AT_FDCWD, write } from '../../linux/libc.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
 import { makeCalls, type RawCall, succeed } from './calls/batch.ts'
 import { CannotRewind } from './calls/error.ts'
 import { type Descriptor, flagsOf, infoOf } from './open-descriptors.ts'
-import { pathWithin } from './working-directory.ts'
+import { pathWithin, statWithin } from './working-directory.ts'
 
 const [writeOnly, nonBlocking, closeOnExec] = [0o1, 0o4000, 0o2000000]
 const [duplicateFrom, setFlags] = [0, 4]
@@ -54,24 +52,12 @@ const closed = ({ fd, link }: Descriptor) => new CannotRewind(`it has closed des
 const openAgain = (thread: HeldThread, mark: Descriptor): void => {
   const { pid } = thread.process
   const path = pathWithin(pid, mark.link)
-  if (!isFileOrDirectory(pid, path)) throw closed(mark)
+  // Opening a pipe or a device would do something.
+  const found = statWithin(pid, path)
+  if (!found?.isFile() && !found?.isDirectory()) throw closed(mark)
   const [made] = makeCalls(thread, [[syscallNumber.openat, AT_FDCWD, Buffer.from(`${path}\0`), flagsOf(mark), 0]])
-  if (made! < 0) throw closed(mark)
-  const isAnother = inodeOf(infoOf(pid, made!)) !== inodeOf(mark.info)
+  if (made! < 0 || inodeOf(infoOf(pid, made!)) !== inodeOf(mark.info)) throw closed(mark)
   if (made !== mark.fd) move(thread, made!, mark)
-  if (isAnother) throw closed(mark)
-}
-
-/** Opening a pipe or a device would do something. */
-const isFileOrDirectory = (pid: number, path: string): boolean => {
-  try {
-    const fd = openFor(pid, path, pathOnly)
-    const found = fstatSync(fd)
-    closeSync(fd)
-    return found.isFile() || found.isDirectory()
-  } catch {
-    return false
-  }
 }
 
 /** What the kernel shows of the file beside its descriptor: the mount, and the number in its file system. */

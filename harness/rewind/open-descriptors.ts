@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs'
 import { withDuplicate } from '../../linux/descriptor.ts'
 import { readKernelFile } from '../../linux/kernel-file.ts'
-import { recv } from '../../linux/libc.ts'
+import { Readable } from '../../linux/readable.ts'
 import { getNumber } from '../../linux/socket-option.ts'
 import { CannotRewind } from './calls/error.ts'
 import { unreadIn } from './queued-bytes.ts'
@@ -61,22 +61,21 @@ export const describeDescriptor = (pid: number, { fd, link }: { fd: number; link
   const kind = kindOf(pid, fd, link)
   const pending = kind === 'pipe' || kind === 'local' ? unreadBytesOf(pid, fd) : 0
   const content = kind === 'pipe' && pending > 0 ? withDuplicate(pid, fd, contentOfPipe)! : nothing
-  const peer = withDuplicate(pid, fd, own => addressThatStays(kind, own)) ?? nothing
-  if ((kind === 'datagrams' || kind === 'netlink') && withDuplicate(pid, fd, hasDatagram))
+  const hasAddress = kind === 'datagrams' || kind === 'netlink'
+  const peer = hasAddress ? withDuplicate(pid, fd, own => addressThatStays(kind, own))! : nothing
+  if (hasAddress && withDuplicate(pid, fd, own => hasDatagram(kind, own)))
     throw new CannotRewind(`descriptor ${fd} has unread datagrams`)
   const made = kind === 'unused' ? withDuplicate(pid, fd, madeOf) : undefined
   return { fd, link, kind, pending, content, peer, made, info: infoOf(pid, fd), isShared: false }
 }
 
-/** The address that a socket without connections must have at a rewind too; empty for all else. */
-export const addressThatStays = (kind: Kind, own: number): Buffer => {
-  if (kind === 'datagrams') return peerOf(own)
-  return kind === 'netlink' ? ownAddressOf(own) : nothing
-}
+/** The address that a socket of datagrams, or of netlink, must have at a rewind too. */
+export const addressThatStays = (kind: Kind, own: number): Buffer =>
+  kind === 'netlink' ? ownAddressOf(own) : peerOf(own)
 
-const [MSG_PEEK, MSG_DONTWAIT] = [2, 0x40]
-
-const hasDatagram = (own: number): boolean => recv(own, Buffer.alloc(1), 1, MSG_PEEK | MSG_DONTWAIT) >= 0
+/** Receiving, even without removing, would take an error that is pending. Netlink does not count its bytes. */
+const hasDatagram = (kind: Kind, own: number): boolean =>
+  kind === 'netlink' ? new Readable([own]).count() > 0 : unreadIn(own) > 0
 
 const kindOf = (pid: number, fd: number, link: string): Kind => {
   if (link.startsWith('socket:')) return withDuplicate(pid, fd, socketKind)!

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, readlinkSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { openFor, pathOnly } from '../../linux/inside.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import type { HeldThread } from '../hold/held/held-node.ts'
@@ -20,19 +20,8 @@ export class WorkingDirectory {
   /** Whether the process is in another directory. Ask when the disk is restored. */
   get isAnother(): boolean {
     const here = statSync(`/proc/${this.#pid}/cwd`)
-    const there = this.#find()
+    const there = statWithin(this.#pid, this.#path)
     return there?.ino !== here.ino || there.dev !== here.dev
-  }
-
-  #find() {
-    try {
-      const fd = openFor(this.#pid, this.#path, pathOnly)
-      const found = fstatSync(fd)
-      closeSync(fd)
-      return found
-    } catch {
-      return undefined
-    }
   }
 
   /** Returns the process to the directory. The thread's registers are lost. @throws CannotRewind */
@@ -46,4 +35,16 @@ export const pathWithin = (pid: number, path: string): string => {
   const root = readlinkSync(`/proc/${pid}/root`)
   if (path === root) return '/'
   return path.startsWith(`${root}/`) ? path.slice(root.length) : path
+}
+
+/** What a process has at a path; undefined if nothing. */
+export const statWithin = (pid: number, path: string): Stats | undefined => {
+  try {
+    const fd = openFor(pid, path, pathOnly)
+    const found = fstatSync(fd)
+    closeSync(fd)
+    return found
+  } catch {
+    return undefined
+  }
 }
