@@ -1,6 +1,6 @@
 import { readlinkSync } from 'node:fs'
 import { withDuplicate } from '../../linux/descriptor.ts'
-import { lseek, read, recv, write } from '../../linux/libc.ts'
+import { errno, lastErrno, lseek, read, recv, write } from '../../linux/libc.ts'
 import { syscallNumber } from '../../linux/syscall-number.ts'
 import { tcpEntries } from '../../linux/tcp-table.ts'
 import type { Segment } from '../../proxy/packets/packet.ts'
@@ -231,7 +231,8 @@ const rest = Buffer.alloc(16)
 
 const rewindDatagrams = (own: number, { fd, kind, peer }: Descriptor): void => {
   if (!addressThatStays(kind, own).equals(peer)) throw new CannotRewind(`descriptor ${fd} has another address or peer`)
-  while (recv(own, rest, rest.length, MSG_DONTWAIT) >= 0);
+  // An error that came since is told before the datagrams.
+  while (recv(own, rest, rest.length, MSG_DONTWAIT) >= 0 || lastErrno() !== errno.EAGAIN);
 }
 
 /** @param shown what the kernel shows of it now */

@@ -63,8 +63,8 @@ export const describeDescriptor = (pid: number, { fd, link }: { fd: number; link
   const content = kind === 'pipe' && pending > 0 ? withDuplicate(pid, fd, contentOfPipe)! : nothing
   const hasAddress = kind === 'datagrams' || kind === 'netlink'
   const peer = hasAddress ? withDuplicate(pid, fd, own => addressThatStays(kind, own))! : nothing
-  if (hasAddress && withDuplicate(pid, fd, own => hasDatagram(kind, own)))
-    throw new CannotRewind(`descriptor ${fd} has unread datagrams`)
+  if (hasAddress && withDuplicate(pid, fd, hasToTell))
+    throw new CannotRewind(`descriptor ${fd} has unread datagrams, or an error that nobody has taken`)
   const made = kind === 'unused' ? withDuplicate(pid, fd, madeOf) : undefined
   return { fd, link, kind, pending, content, peer, made, info: infoOf(pid, fd), isShared: false }
 }
@@ -73,9 +73,8 @@ export const describeDescriptor = (pid: number, { fd, link }: { fd: number; link
 export const addressThatStays = (kind: Kind, own: number): Buffer =>
   kind === 'netlink' ? ownAddressOf(own) : peerOf(own)
 
-/** Receiving, even without removing, would take an error that is pending. Netlink does not count its bytes. */
-const hasDatagram = (kind: Kind, own: number): boolean =>
-  kind === 'netlink' ? new Readable([own]).count() > 0 : unreadIn(own) > 0
+/** Receiving, even without removing, would take an error that is pending. A datagram may be empty, so bytes do not tell. */
+const hasToTell = (own: number): boolean => new Readable([own]).count() > 0
 
 const kindOf = (pid: number, fd: number, link: string): Kind => {
   if (link.startsWith('socket:')) return withDuplicate(pid, fd, socketKind)!

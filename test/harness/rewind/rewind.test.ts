@@ -306,6 +306,37 @@ time.sleep(1000)
     ['python3', 'n.py'],
   ))
 
+const datagrams = (before: string, after: string) => `
+import errno, socket, time
+def between(own, other):
+    made = socket.socket(type=socket.SOCK_DGRAM)
+    made.bind(('127.0.0.1', own)); made.connect(('127.0.0.1', other))
+    return made
+a = between(7001, 7002); a.setblocking(False)
+def read():
+    try: return a.recv(9)
+    except OSError as error: return errno.errorcode[error.errno]
+${before}
+print('up', flush=True)
+time.sleep(1)
+print(read(), flush=True)
+${after}
+time.sleep(1000)
+`
+
+test.each([
+  ['an error', "a.send(b'x')", 'ECONNREFUSED'],
+  ['an empty datagram', "between(7002, 7001).send(b'')", "b''"],
+])('%s that a socket of datagrams has at the mark is not lost: it is not rewound', (_, before, told) =>
+  expectSame(datagrams(before, ''), ['up', told], 4, ['python3', 'n.py']),
+)
+
+test('an error and datagrams that came since the mark are gone', () =>
+  expectSame(datagrams('', "b = between(7002, 7001); b.send(b'later'); b.close(); a.send(b'x')"), ['up', 'EAGAIN'], 1, [
+    'python3',
+    'n.py',
+  ]))
+
 const closing = (twin: string) => `
 import os, time
 log = open('log', 'w+')
