@@ -1,9 +1,10 @@
 import { defineSystem, jsonLines } from 'lastnail'
 
 const count = Number(process.env.COUNT)
+const routers = Number(process.env.ROUTERS ?? 0)
 const name = (index: number) => `n${index + 1}`
 
-/** As many small programs as the bench says, side by side. Each says hello to the next once a second. */
+/** As many small programs as the bench says, side by side or over an INET. Each says hello to the next once a second. */
 export default defineSystem({
   name: 'heartbeat',
   nodes: Object.fromEntries(
@@ -13,5 +14,5 @@ export default defineSystem({
     ]),
   ),
   state: jsonLines('stdout'),
-  emulation: { for: '1m' },
+  emulation: { for: '1m', ...(routers > 0 && { topology: { kind: 'inet', nodes: routers } }) },
 })

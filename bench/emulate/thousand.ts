@@ -1,6 +1,6 @@
 /**
  * Many nodes of a small static program for a minute, at the paces virtual and native: memory, and how long they take to start and end.
- * 1,000, unless COUNT says another number.
+ * 1,000, unless COUNT says another number; side by side, unless ROUTERS says of how many nodes the INET between them has.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'

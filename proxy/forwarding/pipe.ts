@@ -46,8 +46,8 @@ export class PacketPipe {
   #freeAt = Number.NEGATIVE_INFINITY
   /** When the latest packet comes out. */
   #lastOut = Number.NEGATIVE_INFINITY
-  /** When the latest packets were sent, as many as the queue holds plus one. The oldest is next. */
-  #sent: Float64Array | undefined
+  /** See `#sent`. A large network has a million pipes, and most carry nothing, so each has its memory from its first packet on. */
+  #times: Float64Array | undefined
   #next = 0
   #early: EarlyDrop | undefined
   #cross: CrossTraffic | undefined
@@ -64,7 +64,6 @@ export class PacketPipe {
     this.#random = random
     this.#carried = carried
     this.#index = index
-    this.#sent = emptyQueue(settings)
     this.#early = earlyDropOf(settings, random)
     this.#cross = crossOf(settings, random)
   }
@@ -81,7 +80,7 @@ export class PacketPipe {
     made.#settings = this.#settings
     made.#freeAt = this.#freeAt
     made.#lastOut = this.#lastOut
-    made.#sent = this.#sent?.slice()
+    made.#times = this.#times?.slice()
     made.#next = this.#next
     made.#early = this.#early?.copy(random)
     made.#cross = this.#cross?.copy(random)
@@ -92,18 +91,26 @@ export class PacketPipe {
     return this.#settings
   }
 
+  /** When the latest packets were sent, as many as the queue holds plus one, if it holds packets. The oldest is next. */
+  get #sent(): Float64Array | undefined {
+    this.#times ??= emptyQueue(this.#settings)
+    return this.#times
+  }
+
   /** Changes the settings for packets that enter from now on. Packets within the pipe leave it as they would have. */
   change(settings: PipeSettings, now: number): void {
     this.#cross?.until(now, this.#enterCross)
     this.#cross = crossOf(settings, this.#random, now)
-    const sent = this.#sent
-    const before = sent ? [...sent.subarray(this.#next), ...sent.subarray(0, this.#next)] : []
+    const times = this.#times
+    const before = times ? [...times.subarray(this.#next), ...times.subarray(0, this.#next)] : []
     if (settings.queue?.discipline !== this.#settings.queue?.discipline)
       this.#early = earlyDropOf(settings, this.#random)
     this.#settings = settings
-    this.#sent = emptyQueue(settings)
+    this.#times = undefined
     this.#next = 0
-    if (this.#sent) this.#sent.set(before.slice(-this.#sent.length), Math.max(0, this.#sent.length - before.length))
+    if (before.length === 0) return
+    const sent = this.#sent
+    if (sent) sent.set(before.slice(-sent.length), Math.max(0, sent.length - before.length))
   }
 
   /** When a packet that arrives now comes out, or `lost` or `overflowed`. */
@@ -131,9 +138,10 @@ export class PacketPipe {
     if (this.#early?.drops(now, this.#share(now, bandwidth), waitMs, sendMs)) return overflowed
     const sentAt = now + waitMs + sendMs
     this.#freeAt = sentAt
-    if (this.#sent) {
-      this.#sent[this.#next] = sentAt
-      this.#next = (this.#next + 1) % this.#sent.length
+    const sent = this.#sent
+    if (sent) {
+      sent[this.#next] = sentAt
+      this.#next = (this.#next + 1) % sent.length
     }
     return sentAt
   }
@@ -152,7 +160,8 @@ export class PacketPipe {
   #isFull(now: number, bytes: number, bandwidth: number): boolean {
     const { queue } = this.settings
     if (queue === undefined || this.#freeAt <= now) return false
-    if (this.#sent) return this.#sent[this.#next]! > now
+    const sent = this.#sent
+    if (sent) return sent[this.#next]! > now
     return this.#waitingBytes(now, bandwidth) + bytes > (queue as { readonly bytes: number }).bytes
   }
 
@@ -163,7 +172,8 @@ export class PacketPipe {
   /** Share of its queue that is full. */
   #share(now: number, bandwidth: number): number {
     const { queue } = this.settings
-    if (this.#sent) return Math.max(0, laterThan(this.#sent, this.#next, now) - 1) / (this.#sent.length - 1)
+    const sent = this.#sent
+    if (sent) return Math.max(0, laterThan(sent, this.#next, now) - 1) / (sent.length - 1)
     return this.#waitingBytes(now, bandwidth) / (queue as { readonly bytes: number }).bytes
   }
 }
