@@ -9,15 +9,22 @@ export const inNamespacesOf = <Result>(pid: number, names: readonly string[], in
     return awayFromHome(() => {
       for (const fd of there) requireSuccess('setns', setns(fd, 0))
       return inside()
-    })
+    }, names)
   } finally {
     for (const fd of there) closeSync(fd)
   }
 }
 
-/** Runs something that moves this thread to other namespaces, and then returns the thread to its own. */
-export const awayFromHome = <Result>(away: () => Result): Result => {
-  const home = ['mnt', 'uts', 'ipc', 'net', 'pid'].map(name => openSync(`/proc/thread-self/ns/${name}`, 'r'))
+/**
+ * Runs something that moves this thread to other namespaces, and then returns the thread to its own.
+ *
+ * @param names of the namespaces that it may leave
+ */
+export const awayFromHome = <Result>(
+  away: () => Result,
+  names: readonly string[] = ['mnt', 'uts', 'ipc', 'net', 'pid'],
+): Result => {
+  const home = names.map(name => openSync(`/proc/thread-self/ns/${name}`, 'r'))
   const directory = process.cwd()
   // A thread that shares its root with others, as each new one does with its creator, may not enter another mount
   // namespace.

@@ -1,4 +1,5 @@
 import { closeSync, constants, openSync } from 'node:fs'
+import { join } from 'node:path'
 import { ioctl, libc, requireSuccess } from './libc.ts'
 
 const TIOCSPTLCK = 0x4004_5431
@@ -24,9 +25,13 @@ export class PseudoTerminal {
   /** The end for the program. */
   readonly its: number
 
-  /** @throws SystemError */
-  constructor(size: WindowSize) {
-    this.own = openSync('/dev/ptmx', constants.O_RDWR | constants.O_NOCTTY)
+  /**
+   * @param root of the program. A terminal of the file system that is mounted there has a path in it
+   *
+   * @throws SystemError
+   */
+  constructor(size: WindowSize, root: string) {
+    this.own = openMultiplexer(root)
     try {
       requireSuccess('ioctl(TIOCSPTLCK)', ioctl(this.own, TIOCSPTLCK, Buffer.alloc(4)))
       // Its path may be hidden from this process.
@@ -45,5 +50,15 @@ export class PseudoTerminal {
     size.writeUInt16LE(rows, 0)
     size.writeUInt16LE(columns, 2)
     requireSuccess('ioctl(TIOCSWINSZ)', ioctl(this.own, TIOCSWINSZ, size))
+  }
+}
+
+const openMultiplexer = (root: string): number => {
+  const flags = constants.O_RDWR | constants.O_NOCTTY
+  try {
+    return openSync(join(root, 'dev/pts/ptmx'), flags)
+  } catch {
+    // A program without terminals of its own has one whose path it cannot find.
+    return openSync('/dev/ptmx', flags)
   }
 }

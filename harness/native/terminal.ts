@@ -33,7 +33,7 @@ export type TerminalKind = WindowSize & { readonly kind: string }
  * @throws Error if it could not be started
  */
 export const openTerminal = (inside: Inside, command: readonly string[], { kind, ...size }: TerminalKind): Terminal => {
-  const terminal = new PseudoTerminal(size)
+  const terminal = new PseudoTerminal(size, `/proc/${inside.pid}/root`)
   let pid: number
   try {
     const environment = { ...inside.environment, TERM: kind }
@@ -76,7 +76,7 @@ const begin = (inside: Inside, command: readonly string[], terminal: number): nu
   let pid: number
   try {
     pid = withCalls([takeTerminal, ...callsInside(inside, command)], calls =>
-      inNamespacesOf(inside.pid, ['mnt', 'uts', 'ipc', 'net', 'pid'], () =>
+      inNamespacesOf(inside.pid, ['mnt', 'uts', 'ipc', 'net', 'pid', 'cgroup'], () =>
         spawn({
           path: `/proc/self/fd/${starter()}`,
           arguments: ['lastnail-starter'],

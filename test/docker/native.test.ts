@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { copyOfFixtures, start } from '../cli/lastnail.ts'
-import { type Asked, controlOf, metric } from '../cli/running.ts'
+import { person } from '../cli/person.ts'
+import { controlOf, untilHolds, untilMore } from '../cli/running.ts'
 import { cannotRunContainers, type Daemon, startDaemon } from './daemon.ts'
 import { importNode } from './images.ts'
 
@@ -55,20 +56,6 @@ describe.skipIf(reason)(`containers in real time${reason ? ` (needs Docker: ${re
     return run
   }
 
-  const untilMore = async (asked: Asked, name: string) => {
-    const before = await metric(asked, name)
-    while ((await metric(asked, name)) <= before + 5) await sleep(50)
-  }
-
-  const untilHolds = async (asked: Asked, property: string) => {
-    const looksWithout = () => metric(asked, `looks_without_property_total{property="${property}"}`)
-    for (;;) {
-      const before = await looksWithout()
-      await untilMore(asked, 'looks_total')
-      if ((await looksWithout()) === before) return
-    }
-  }
-
   test('they reach each other, come and go with their disks, and leave nothing', { timeout: 180_000 }, async () => {
     const run = begin('node', '--for', '170s', '--look', '200ms')
     const { control: asked } = await controlOf(run)
@@ -100,6 +87,21 @@ describe.skipIf(reason)(`containers in real time${reason ? ` (needs Docker: ${re
     run.kill('SIGINT')
     await run
     expect(await containers()).toEqual([])
+  })
+
+  test('a program in a container has a terminal, with a path there', { timeout: 180_000 }, async () => {
+    const run = begin('node', '--for', '170s')
+    const { control: asked, origin, token } = await controlOf(run)
+    while ((await asked.list()).nodes.some(({ isAlive }) => !isAlive)) await sleep(50)
+    const say =
+      'console.log([process.stdout.columns, require("node:fs").readlinkSync("/proc/self/fd/1")].join()); process.exit(7)'
+    const { sees, ended } = person('.', [
+      ...['control', '--url', origin, '--token', token, 'exec', '-it', 'a', '--', 'node', '-e', say],
+    ])
+    await sees(/100,\/dev\/pts\/\d+\r/)
+    expect(await ended).toBe(7)
+    run.kill('SIGINT')
+    await run
   })
 
   test('after kill -9 no process of a container runs on', async () => {
