@@ -15,7 +15,7 @@ import type { Ending } from './ending.ts'
 import { type LookManner, Looks } from './looks.ts'
 import { NativeClients } from './native-clients.ts'
 import { NativeCluster } from './native-cluster.ts'
-import { handleOf } from './native-handle.ts'
+import { handleOf, insideOf } from './native-handle.ts'
 import type { NativeNode } from './native-node.ts'
 import type { NativeEngine } from './native-runtime.ts'
 import { awaitedBy, awaitReady, inOrderOfStart } from './ready.ts'
@@ -168,12 +168,12 @@ export class Emulation {
   }
 
   /**
-   * Adds a node that is like another one, and starts it.
+   * Adds a node that is like another one, and starts it. Clients reach it too.
    *
    * @throws what `NativeCluster.add` throws
    */
   async add(name: string, like: string): Promise<void> {
-    await this.cluster.add(name, like)
+    this.clients.reach(await this.cluster.add(name, like))
     const atMs = this.elapsedMs
     await this.#join(name)
     this.#note({
@@ -231,10 +231,9 @@ export class Emulation {
    * @throws UsageError as `exec`
    */
   terminal(name: string, command: readonly string[], asked: TerminalKind): Terminal {
-    const { inside } = this.cluster.node(name)
-    if (inside === undefined) throw new UsageError(`${name} is down: cannot run ${command.join(' ')} in it`)
+    const node = this.cluster.node(name)
     try {
-      return openTerminal(inside, command, asked)
+      return openTerminal(insideOf(node, command), command, asked)
     } catch (cause) {
       throw new UsageError(messageOf(cause), { cause })
     }

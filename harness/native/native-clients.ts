@@ -5,6 +5,7 @@ import { History } from '../clients/history.ts'
 import type { ClientCall, NodeHandle, Operation, ResolvedClient } from '../config/config.ts'
 import type { NativeCluster } from './native-cluster.ts'
 import { handleOf } from './native-handle.ts'
+import type { NativeNode } from './native-node.ts'
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
@@ -22,13 +23,18 @@ export class NativeClients {
   readonly calls: Mutable<ClientCall>[] = []
   readonly timed: TimedCall[] = []
   readonly #history = new History()
-  readonly #handles: Readonly<Record<string, NodeHandle & { close(): void }>>
+  readonly #handles: Record<string, NodeHandle & { close(): void }>
   readonly #end = new AbortController()
   readonly #begun = performance.now()
   #step = 0
 
   constructor(cluster: NativeCluster) {
     this.#handles = Object.fromEntries(cluster.nodes.map(node => [node.name, handleOf(node)]))
+  }
+
+  /** Calls that begin later may use this node too. */
+  reach(node: NativeNode): void {
+    this.#handles[node.name] = handleOf(node)
   }
 
   get history(): readonly Operation[] {
@@ -72,7 +78,7 @@ export class NativeClients {
     this.calls.push(call)
     const began = performance.now()
     try {
-      const value = await run(this.#handles, { ordinal, operation: this.#history.performerOf(name) })
+      const value = await run({ ...this.#handles }, { ordinal, operation: this.#history.performerOf(name) })
       toJson(`clients.${name}`, value)
       call.value = value
     } catch (error) {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import PQueue from 'p-queue'
 import { UsageError } from '../../checker/system/errors.ts'
 import { endConnections, hasPeer } from '../../linux/tcp-table.ts'
 import { setOffloads } from '../../linux/tun.ts'
@@ -8,7 +9,7 @@ import { treatsAllAlike } from '../../proxy/forwarding/pipe.ts'
 import { Plane } from '../../proxy/forwarding/plane.ts'
 import type { Manner } from '../../topologies/churn/plan.ts'
 import { noNode } from '../clients/state.ts'
-import type { ResolvedNode, ResolvedSystem } from '../config/config.ts'
+import type { ResolvedSystem } from '../config/config.ts'
 import { hostName } from '../config/schema.ts'
 import { createRunDirectory, removeRunDirectory } from '../files/run-directory.ts'
 import { SharedDirectories } from '../files/shared-directories.ts'
@@ -52,9 +53,7 @@ export class NativeCluster {
   readonly #isCut = new Set<NativeNode>()
   readonly #reap = () => this.#notice()
 
-  readonly #plans: NodePlan[]
-  /** With their placeholders. */
-  readonly #definitions: ResolvedNode[]
+  readonly #additions = new PQueue({ concurrency: 1 })
   readonly #engine: NativeEngine | undefined
   /** Names in the plan of the network of those that may still be added. */
   readonly #spare: string[]
@@ -67,15 +66,11 @@ export class NativeCluster {
     directory: string,
     { notes, links, ...plan }: Wired,
     added: {
-      readonly plans: readonly NodePlan[]
-      readonly definitions: readonly ResolvedNode[]
       readonly spare: readonly string[]
       readonly engine: NativeEngine | undefined
     },
   ) {
     this.#nodes = [...nodes]
-    this.#plans = [...added.plans]
-    this.#definitions = [...added.definitions]
     this.#spare = [...added.spare]
     this.#givenCount = nodes.length
     this.#engine = added.engine
@@ -117,7 +112,7 @@ export class NativeCluster {
       )
       for (const plan of plans) nodes.push(await unlessInterrupted(openNode(plan, engine)))
       return new NativeCluster(nodes, directory, wired, {
-        ...{ plans, engine, definitions: system.nodes },
+        engine,
         spare: spare.map(({ name }) => name),
       })
     } catch (error) {
@@ -138,8 +133,13 @@ export class NativeCluster {
    *
    * @throws UsageError for a wrong or known name, and where the network has no place for more
    */
-  async add(name: string, like: string): Promise<NativeNode> {
-    this.node(like)
+  add(name: string, like: string): Promise<NativeNode> {
+    // One that begins while another is under way would take the same address.
+    return this.#additions.add(() => this.#add(name, like))
+  }
+
+  async #add(name: string, like: string): Promise<NativeNode> {
+    const model = this.node(like)
     if (!hostName.test(name))
       throw new UsageError(
         `expected a name of letters, digits and inner hyphens, since it is a host name, found ${name}`,
@@ -148,19 +148,21 @@ export class NativeCluster {
     const [spare] = this.#spare
     if (spare === undefined)
       throw new UsageError(
-        this.#plans.length === this.#givenCount
+        this.#nodes.length === this.#givenCount
           ? 'the topology has a client for each node of the configuration, and no place for another'
           : `${sparesMax} nodes were added: there is no place for more`,
       )
-    const { definition, plan } = planLike(this.#definitions.find(each => each.name === like)!, name, this.#plans)
+    const plan = planLike(
+      model.plan,
+      name,
+      this.#nodes.map(each => each.plan),
+    )
     const node = await openNode(plan, this.#engine)
     if (this.#haveOffloads) setOffloads(node.descriptor, true)
     await this.#plane.add(node)
     this.#spare.shift()
     this.#links?.rename(spare, name)
     this.#nodes.push(node)
-    this.#plans.push(plan)
-    this.#definitions.push(definition)
     addSharedHost(plan.files, { address: plan.address, names: [name] })
     return node
   }

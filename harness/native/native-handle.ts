@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Agent, request } from 'undici'
 import { readInside } from '../../linux/inside.ts'
 import { asClientSocket } from '../clients/client-socket.ts'
-import { runInside } from '../clients/exec.ts'
+import { type Inside, runInside } from '../clients/exec.ts'
 import type { ExecResult, NodeHandle } from '../config/config.ts'
 import type { NativeNode } from './native-node.ts'
 import { connectInside, datagramsInside } from './sockets.ts'
@@ -60,10 +60,15 @@ const askByDatagram = ({ namespace, address }: NativeNode, port: number, data: B
 }
 
 const exec = async (node: NativeNode, command: readonly string[]): Promise<ExecResult> => {
-  if (node.inside === undefined) throw new Error(`${node.name} is down: cannot run ${command.join(' ')} in it`)
-  const result = await runInside(node.inside, command, patienceMs)
+  const result = await runInside(insideOf(node, command), command, patienceMs)
   if (result) return result
   throw new Error(`"${command.join(' ')}" has not ended in ${node.name} after ${patienceMs / 1000} s`)
+}
+
+/** Where to run a program in a node. @throws Error if the node is down */
+export const insideOf = ({ name, inside }: NativeNode, command: readonly string[]): Inside => {
+  if (inside) return inside
+  throw new Error(`${name} is down: cannot run ${command.join(' ')} in it`)
 }
 
 const rootOf = ({ name, root }: NativeNode): number => {

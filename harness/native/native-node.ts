@@ -21,8 +21,7 @@ export const aLook = 'a look'
  * goes.
  */
 export class NativeNode {
-  readonly name: string
-  readonly address: string
+  readonly plan: NodePlan
   /** Of its TUN device. */
   readonly descriptor: number
   readonly #runtime: NativeRuntime
@@ -34,11 +33,18 @@ export class NativeNode {
   #lastWords: { stdout: Buffer; stderr: Buffer } = { stdout: nothing, stderr: nothing }
 
   /** @throws SystemError */
-  constructor({ definition, address }: NodePlan, runtime: NativeRuntime) {
-    this.name = definition.name
-    this.address = address
+  constructor(plan: NodePlan, runtime: NativeRuntime) {
+    this.plan = plan
     this.#runtime = runtime
-    this.descriptor = openForwardedTun(runtime.namespace, address)
+    this.descriptor = openForwardedTun(runtime.namespace, plan.address)
+  }
+
+  get name(): string {
+    return this.plan.definition.name
+  }
+
+  get address(): string {
+    return this.plan.address
   }
 
   get workingDirectory(): string {

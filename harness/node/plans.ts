@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { meantAtFirst } from '../config/changing-names.ts'
-import { type ResolvedNode, type ResolvedSystem, withAddresses } from '../config/config.ts'
+import { type ResolvedSystem, withAddresses } from '../config/config.ts'
 import { placeholder } from '../config/placeholders.ts'
 import type { SharedDirectories } from '../files/shared-directories.ts'
 import { writeSharedFiles } from '../files/shared-files.ts'
@@ -35,12 +35,13 @@ export const plansOf = (
     })),
     { trustsOutside, hasResolver },
   )
-  return nodes.map(definition => ({
-    definition: withAddresses(definition, addresses),
-    address: addresses[definition.name]!,
-    directory: join(directory, definition.name),
+  return nodes.map(asGiven => ({
+    asGiven,
+    definition: withAddresses(asGiven, addresses),
+    address: addresses[asGiven.name]!,
+    directory: join(directory, asGiven.name),
     files,
-    shared: shared.placesOf(definition.name),
+    shared: shared.placesOf(asGiven.name),
     isPaced,
     network: bufferBytesMax < Number.POSITIVE_INFINITY ? 'narrow' : isPaced ? 'paced' : 'held',
   }))
@@ -50,35 +51,29 @@ export const plansOf = (
  * How to run one more node, which is like another one but for its name and address. Where the other one's command and environment
  * have its name as a whole word, or its address, the new one's have its own.
  *
- * @param like the other one, with its placeholders
- *
  * @param nodes all that are there
  */
-export const planLike = (
-  like: ResolvedNode,
-  name: string,
-  nodes: readonly NodePlan[],
-): { readonly definition: ResolvedNode; readonly plan: NodePlan } => {
-  const own = (text: string) => (text === like.name ? name : text.replaceAll(placeholder, ofItself))
+export const planLike = (like: NodePlan, name: string, nodes: readonly NodePlan[]): NodePlan => {
+  const { asGiven: model } = like
+  const own = (text: string) => (text === model.name ? name : text.replaceAll(placeholder, ofItself))
   const ofItself = (whole: string, inner: string) =>
-    inner.split('.')[0] === like.name ? `{{${name}.${inner.split('.')[1]}}}` : whole
-  const definition = {
-    ...like,
+    inner.split('.')[0] === model.name ? `{{${name}.${inner.split('.')[1]}}}` : whole
+  const asGiven = {
+    ...model,
     name,
     aliases: [],
-    command: like.command.map(own),
-    env: Object.fromEntries(Object.entries(like.env).map(([key, value]) => [key, own(value)])),
+    command: model.command.map(own),
+    env: Object.fromEntries(Object.entries(model.env).map(([key, value]) => [key, own(value)])),
   }
-  const model = nodes.find(plan => plan.definition.name === like.name)!
   const address = nodeAddress(nodes.length)
-  const addresses = Object.fromEntries(nodes.map(plan => [plan.definition.name, plan.address]))
-  const plan = {
-    ...model,
-    definition: withAddresses(definition, { ...addresses, [name]: address }),
+  const addresses = Object.fromEntries(nodes.map(plan => [plan.asGiven.name, plan.address]))
+  return {
+    ...like,
+    asGiven,
+    definition: withAddresses(asGiven, { ...addresses, [name]: address }),
     address,
-    directory: join(dirname(model.directory), name),
+    directory: join(dirname(like.directory), name),
   }
-  return { definition, plan }
 }
 
 /** Address of a node, by its number in the order of the definition. */

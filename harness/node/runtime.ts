@@ -49,6 +49,8 @@ export interface Home {
 
 /** Which node to run, and with what. */
 export interface NodePlan {
+  /** With its placeholders. */
+  readonly asGiven: ResolvedNode
   /** With its placeholders replaced. */
   readonly definition: ResolvedNode
   readonly address: string

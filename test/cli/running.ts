@@ -4,7 +4,7 @@ import { control } from '../../cli/emulate/client.ts'
 import { copyOfFixtures, start } from './lastnail.ts'
 
 type Run = ReturnType<typeof start>
-export type Asked = ReturnType<typeof control>
+type Asked = ReturnType<typeof control>
 
 /** Who can ask an emulated run, once it goes on. */
 export const controlOf = async (run: Run) => {
@@ -19,9 +19,14 @@ export const controlOf = async (run: Run) => {
 }
 
 /** An emulation whose nodes are up, until the test is over. The configuration is one of the fixtures, or of these files. */
-export const runningUntilOver = async (config: string, pace: string, files?: Readonly<Record<string, string>>) => {
+export const runningUntilOver = async (
+  config: string,
+  pace: string,
+  files?: Readonly<Record<string, string>>,
+  more: readonly string[] = [],
+) => {
   const { directory, remove } = copyOfFixtures(files)
-  const run = start(directory, ['emulate', config, '--pace', pace, '--for', '400h', '--json'])
+  const run = start(directory, ['emulate', config, '--pace', pace, '--for', '400h', '--json', ...more])
   onTestFinished(async () => {
     run.kill('SIGKILL')
     await run
@@ -40,3 +45,19 @@ export const metric = async (asked: Asked, name: string): Promise<number> =>
       .find(line => line.startsWith(`lastnail_${name} `))
       ?.split(' ')[1] ?? 0,
   )
+
+/** Waits until a metric has grown by more than five. */
+export const untilMore = async (asked: Asked, name: string): Promise<void> => {
+  const before = await metric(asked, name)
+  while ((await metric(asked, name)) <= before + 5) await sleep(50)
+}
+
+/** Waits until a property holds in each of some looks. */
+export const untilHolds = async (asked: Asked, property: string): Promise<void> => {
+  const looksWithout = () => metric(asked, `looks_without_property_total{property="${property}"}`)
+  for (;;) {
+    const before = await looksWithout()
+    await untilMore(asked, 'looks_total')
+    if ((await looksWithout()) === before) return
+  }
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { lastnail } from '../lastnail.ts'
-import { runningUntilOver } from '../running.ts'
+import { runningUntilOver, untilHolds } from '../running.ts'
 
 const server = `
   const [name, address] = process.argv.slice(1)
@@ -89,12 +89,34 @@ test.each([
   },
 )
 
+test('clients use a node that was added from their next call on', { timeout: 180_000 }, async () => {
+  const { control } = await runningUntilOver(
+    'server.config.ts',
+    'native',
+    {
+      'server.config.ts': `
+        import { defineSystem, eventually, jsonLines } from 'lastnail'
+        export default defineSystem({
+          name: 'servers',
+          nodes: { first: { command: ['node', '-e', ${JSON.stringify(server)}, 'first', '{{first.address}}'] } },
+          state: jsonLines('stdout'),
+          clients: { asker: async nodes => Object.keys(nodes).join() + (await nodes.second.http(8080, '/')).statusCode },
+          properties: { isAnswered: eventually(({ calls }) => calls.some(({ value }) => value === 'first,second200')) },
+        })`,
+    },
+    ['--look', '100ms'],
+  )
+  await control.add('second', 'first')
+  await untilHolds(control, 'isAnswered')
+})
+
 test('a node that cannot be added is refused with the reason', { timeout: 180_000 }, async () => {
   const { control } = await running('native', '')
   await expect(control.add('first', 'first')).rejects.toThrow('there is a node first already')
   await expect(control.add('no name', 'first')).rejects.toThrow('since it is a host name, found no name')
   await expect(control.add('second', 'nobody')).rejects.toThrow('no node nobody')
-  for (let index = 1; index <= 8; index++) await control.add(`more-${index}`, 'asker')
+  await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(index => control.add(`more-${index}`, 'asker')))
+  expect(new Set((await control.list()).nodes.map(({ address }) => address)).size).toBe(10)
   await expect(control.add('ninth', 'asker')).rejects.toThrow('8 nodes were added: there is no place for more')
   const held = await running('virtual', '')
   await expect(held.control.add('second', 'first')).rejects.toThrow(
