@@ -15,9 +15,16 @@ export interface RunMap {
     readonly width: number
     readonly opacity: number
   }[]
-  /** Of the nodes, by name. */
-  readonly places: Readonly<Record<string, readonly [x: number, y: number]>>
+  /** Of all nodes of the topology, by name. */
+  readonly points: Readonly<Record<string, MapPoint>>
+  /** How many nodes of the system are among them. Those that are added later have the points of these names, in their order. */
+  readonly given: number
+  readonly spares: readonly string[]
+  /** The node to which each client is linked. */
+  readonly attached: Readonly<Record<string, string>>
 }
+
+export type MapPoint = readonly [x: number, y: number]
 
 /** What the page asks for again and again. */
 export interface SeenRun {
@@ -29,15 +36,23 @@ export interface SeenRun {
     readonly isCut: boolean
   }[]
   readonly groups: readonly (readonly string[])[] | null
-  /** In words, as are the links. */
-  readonly ways: readonly string[]
-  readonly links: readonly string[]
+  /** What was set from one node to another. */
+  readonly ways: readonly { readonly text: string; readonly ends: readonly string[]; readonly isCut: boolean }[]
+  /** Links that are not as they were. `ends`: of the topology, or the one node whose link it is. */
+  readonly links: readonly { readonly text: string; readonly ends: readonly string[]; readonly isCut: boolean }[]
+  /** What `control plan` has planned and has not happened. */
+  readonly planned: readonly { readonly s: number; readonly text: string }[]
   /** The last ones. */
   readonly looks: readonly { readonly s: number; readonly up: number; readonly violated: number }[]
   /** The last ones, the latest first. */
   readonly happenings: readonly { readonly s: number; readonly label: string }[]
   /** What links carried from the look before the last one to the last, the busiest first. `load`: share of the bandwidth. */
-  readonly loads: readonly { readonly link: string; readonly bytes: number; readonly load: number | null }[]
+  readonly loads: readonly {
+    readonly from: string
+    readonly to: string
+    readonly bytes: number
+    readonly load: number | null
+  }[]
   readonly forwarded: number
   readonly bytes: number
   readonly dropped: number

@@ -279,6 +279,10 @@ export const plain = rows.flatMap(([does, { takes, script }]) =>
   takes ? [{ does: does as Plain, takes: takes as Readonly<Record<string, Value>>, script }] : [],
 )
 
+/** How a plain one reads as a line: `leave NODE [MANNER]`. */
+export const formOf = ({ does, takes, script }: (typeof plain)[number]): string =>
+  script ?? [does, ...Object.keys(takes).map(name => name.toUpperCase())].join(' ')
+
 /** The verbs of `control` that concern one node. */
 export const nodeVerbs = rows.flatMap(([does, { verbs = {} }]) =>
   Object.entries(verbs).map(([verb, { about, says }]) => ({ verb: verb as NodeVerb, about, says: { does, ...says } })),

@@ -44,6 +44,9 @@ export const execSchema = z.strictObject({ node: name, command: z.array(z.string
 /** A node to add, and the one that it is like. */
 export const addSchema = z.strictObject({ name, like: name })
 
+/** What is to happen now: a line of a script without its time. */
+export const lineSchema = z.strictObject({ line: z.string() })
+
 /** What is to happen at which times of the run: the lines of a script of churn. */
 export const planSchema = z.strictObject({ script: z.string() })
 

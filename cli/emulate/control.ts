@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { sentenceOf } from '../../checker/happening/happenings.ts'
 import type { Run, RunningNode } from '../../harness/emulation/run.ts'
 import { createRunDirectory, removeRunDirectory } from '../../harness/files/run-directory.ts'
-import { readScript } from '../../topologies/churn/script.ts'
+import type { Happening } from '../../harness/timed/timing.ts'
+import { readHappening, readScript } from '../../topologies/churn/script.ts'
 import { type Content, checkAsked, serve } from '../command/server.ts'
-import { actionSchema, addSchema, execSchema, planSchema } from './asked.ts'
+import { actionSchema, addSchema, execSchema, lineSchema, planSchema } from './asked.ts'
 import { metricsOf } from './metrics.ts'
 import { seenOf } from './plots/run-page.ts'
 import { serveTerminal, terminalSchema } from './terminal/serve.ts'
@@ -80,6 +81,11 @@ export const openControl = async (
       actions: {
         act: async asked => {
           await run.act(checkAsked(actionSchema, asked))
+          return running()
+        },
+        line: async asked => {
+          const { line } = checkAsked(lineSchema, asked)
+          await run.act(readHappening(line) as Happening)
           return running()
         },
         plan: async asked => {

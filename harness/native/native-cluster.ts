@@ -22,17 +22,16 @@ import type { LinkTotal } from '../timed/loads.ts'
 import { Reach } from '../timed/reach.ts'
 import type { WaySetting } from '../timed/timing.ts'
 import { mergeSetting } from '../timed/way-settings.ts'
-import { isMadeFor, planOf, type Wired, type Wiring } from '../timed/wiring.ts'
+import { planOf, type Wired, type Wiring } from '../timed/wiring.ts'
 import type { Ending } from './ending.ts'
 import { LocalLives } from './local-lives.ts'
 import { aLook, NativeNode } from './native-node.ts'
 import type { NativeEngine } from './native-runtime.ts'
+import { spareNames, sparesMax } from './spares.ts'
 
 /** A program that was asked to end is killed after this time, in milliseconds. */
 const graceMs = 5000
 const pollMs = 5
-/** How many nodes may be added while a system runs. Each takes a place in the network, and ways to all others. */
-const sparesMax = 8
 
 /** A system that runs in real time over an emulated network. At first no node runs; nodes join. */
 export class NativeCluster {
@@ -99,12 +98,10 @@ export class NativeCluster {
       const shared = new SharedDirectories(join(directory, 'shared'), system.nodes)
       shared.renew()
       const plans = plansOf(system, directory, shared, { hasResolver: false })
-      const spare = isMadeFor(system.nodes, wiring.topology)
-        ? []
-        : Array.from({ length: sparesMax }, (_, index) => ({
-            name: `spare ${index + 1}`,
-            address: nodeAddress(plans.length + index),
-          }))
+      const spare = spareNames(system.nodes, wiring.topology).map((name, index) => ({
+        name,
+        address: nodeAddress(plans.length + index),
+      }))
       const wired = planOf(
         plans.map(({ definition: { name }, address }) => ({ name, address })),
         wiring,

@@ -18,6 +18,9 @@ export const launch = (): Promise<Browser> => chromium.launch({ executablePath, 
 const isServed = (place: string) => place.startsWith('http:')
 const isOf = (place: string, url: string) => isServed(place) && new URL(place).origin === new URL(url).origin
 
+/** What the browser notes where a server refused what was asked: the page says why. */
+const refusal = /^Failed to load resource: the server responded with a status of 400 /
+
 /**
  * Opens a file, or what is served at an address, as its reader does, does what is asked, and then expects that nothing was
  * loaded from elsewhere and nothing complained of.
@@ -30,7 +33,9 @@ export const inPage = async (
 ): Promise<void> => {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 }, colorScheme })
   const complaints: string[] = []
-  page.on('console', message => complaints.push(message.text()))
+  page.on('console', message => {
+    if (!refusal.test(message.text())) complaints.push(message.text())
+  })
   page.on('pageerror', error => complaints.push(String(error)))
   page.on('request', request => {
     if (!/^(file|data):/.test(request.url()) && !isOf(place, request.url()))

@@ -1,4 +1,4 @@
-import type { Value } from '../../checker/happening/happenings.ts'
+import { type AnyHappening, formOf, plain, type Value } from '../../checker/happening/happenings.ts'
 import { type StrikeKind, strikeIn, strikesExpected } from '../../checker/happening/strikes.ts'
 import { inWords, TopologyError } from '../error.ts'
 import { parseJump, parseTime } from '../formats/units.ts'
@@ -17,24 +17,38 @@ import { type ChurnEvent, type ChurnPlan, checkPlan, type Manner, manners, scrip
  */
 export const readScript = (text: string, nodes: readonly string[], initial: readonly string[]): ChurnPlan => {
   const events = text.split('\n').flatMap((line, index) => {
-    const words = line
-      .replace(/#.*/, '')
-      .split(/\s+/)
-      .filter(word => word !== '')
+    const words = wordsOf(line)
     return words.length === 0 ? [] : [eventOf(words, `line ${index + 1}`)]
   })
   return checkPlan({ nodes, initial, events: events.sort((one, other) => one.atMs - other.atMs) })
 }
 
-const eventOf = ([time, does, ...words]: readonly string[], where: string): ChurnEvent => {
+/**
+ * Reads what is to happen now: a line of a script without its time, or the same of what a script cannot plan.
+ *
+ * @throws TopologyError
+ */
+export const readHappening = (line: string): AnyHappening => happeningIn(wordsOf(line), plain, 'the line')
+
+const eventOf = ([time, ...words]: readonly string[], where: string): ChurnEvent => {
   const atMs = parseTime(time!)
   if (atMs === undefined) throw new TopologyError(`${where}: expected a time such as 90s or 3m, found "${time}"`)
-  const meant = scripted.find(each => each.does === does)
+  return { atMs, ...happeningIn(words, scripted, where) } as ChurnEvent
+}
+
+const happeningIn = ([does, ...words]: readonly string[], rows: typeof plain, where: string): AnyHappening => {
+  const meant = rows.find(each => each.does === does)
   const said = meant && saidBy(meant.takes, words, where)
-  if (meant && said) return { atMs, does: meant.does, ...said } as ChurnEvent
-  const expected = inWords(scripted.map(({ script }) => `"${script}"`))
+  if (meant && said) return { does: meant.does, ...said } as AnyHappening
+  const expected = inWords(rows.map(row => `"${formOf(row)}"`))
   throw new TopologyError(`${where}: expected ${expected}, found "${[does, ...words].join(' ')}"`)
 }
+
+const wordsOf = (line: string): string[] =>
+  line
+    .replace(/#.*/, '')
+    .split(/\s+/)
+    .filter(word => word !== '')
 
 /** What the words after an event's name say; undefined if there are too few or too many. */
 const saidBy = (takes: Readonly<Record<string, Value>>, words: readonly string[], where: string) => {

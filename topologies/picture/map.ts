@@ -25,19 +25,26 @@ export const drawMap = (topology: Topology): string[] => [
   ...legend(topology),
 ]
 
-/** The same as lines, and the place of each node on the square of a panel. */
+/**
+ * The same as lines, and the place of each node on the square of a panel.
+ *
+ * @param hidden nodes that have a place, and are not in the picture
+ */
 export const mapOf = (
   topology: Topology,
+  hidden: readonly string[] = [],
 ): { readonly lines: MapLines[]; readonly points: ReadonlyMap<string, readonly [number, number]> } => {
   const points = pointsOf(topology)
+  const shown = new Map(points)
+  for (const id of hidden) shown.delete(id)
   const linksOf = (linkClass: LinkClass) =>
     topology.links.flatMap(link => {
-      const [from, to] = [points.get(link.from), points.get(link.to)]
+      const [from, to] = [shown.get(link.from), shown.get(link.to)]
       return link.class === linkClass && from && to ? [`M${from}L${to}`] : []
     })
   const dots = (role: NodeRole) =>
     topology.nodes.flatMap(node => {
-      const point = points.get(node.id)
+      const point = shown.get(node.id)
       return node.role === role && point ? [`M${point}h0`] : []
     })
   const path = (shapes: readonly string[], colour: string, width: number, opacity: number) => ({

@@ -1,11 +1,14 @@
+import { sentenceOf } from '../../../checker/happening/happenings.ts'
 import { describeLink, describeWay } from '../../../checker/happening/ways.ts'
 import type { ResolvedSystem } from '../../../harness/config/config.ts'
 import type { Run } from '../../../harness/emulation/run.ts'
 import type { EmulationOptions } from '../../../harness/native/emulation.ts'
+import { spareNames } from '../../../harness/native/spares.ts'
 import { withNodes } from '../../../harness/timed/wiring.ts'
 import { runPageOf } from '../../../report/run.ts'
 import type { RunMap, SeenRun } from '../../../report/run-data.ts'
 import { mapOf } from '../../../topologies/picture/map.ts'
+import type { Topology } from '../../../topologies/topology.ts'
 import type { Content } from '../../command/server.ts'
 
 /** How many looks, and happenings, the page shows. */
@@ -19,27 +22,38 @@ export const runPage = (
   { name: system, nodes }: Pick<ResolvedSystem, 'name' | 'nodes'>,
   { topology, place: places, seed }: Pick<EmulationOptions, 'topology' | 'place' | 'seed'>,
 ): ((token: string) => Content) => {
-  const names = nodes.map(({ name }) => name)
-  const map = topology === undefined ? null : mapWith(names, withNodes(topology, names, seed, places ?? {}))
+  const spares = spareNames(nodes, topology)
+  const names = [...nodes.map(({ name }) => name), ...spares]
+  const map =
+    topology === undefined ? null : mapWith(nodes.length, spares, withNodes(topology, names, seed, places ?? {}))
   return token => {
     const { page, policy } = runPageOf({ system, token, map })
     return { type: 'text/html; charset=utf-8', body: page, policy }
   }
 }
 
-const mapWith = (names: readonly string[], topology: Parameters<typeof mapOf>[0]): RunMap => {
-  const { lines, points } = mapOf(topology)
-  const places = names.flatMap(name => (points.has(name) ? [[name, points.get(name)!] as const] : []))
-  return { lines, places: Object.fromEntries(places) }
+const mapWith = (given: number, spares: readonly string[], topology: Topology): RunMap => {
+  const { lines, points } = mapOf(topology, spares)
+  const clients = new Set(topology.nodes.filter(({ role }) => role === 'client').map(({ id }) => id))
+  const attached = topology.links.flatMap(({ from, to }) =>
+    clients.has(to) ? [[to, from]] : clients.has(from) ? [[from, to]] : [],
+  )
+  return { lines, points: Object.fromEntries(points), given, spares, attached: Object.fromEntries(attached) }
 }
 
-export const seenOf = ({ elapsedMs, nodes, groups, ways, links, measurements, counts, timed }: Run): SeenRun => {
+export const seenOf = (run: Run): SeenRun => {
+  const { elapsedMs, nodes, groups, ways, links, planned, measurements, counts, timed } = run
   const { forwarded, bytes, ...others } = counts
   const ok = timed.filter(({ isOk }) => isOk).length
   return {
     ...{ elapsedMs: Math.round(elapsedMs), nodes, groups, forwarded, bytes },
-    ways: ways.map(describeWay),
-    links: links.map(describeLink),
+    ways: ways.map(way => ({ text: describeWay(way), ends: [way.from, way.to], isCut: way.isCut === true })),
+    links: links.map(change => ({
+      text: describeLink(change),
+      ends: [change.link].flat(),
+      isCut: change.isDown === true,
+    })),
+    planned: planned.map(event => ({ s: event.atMs / 1000, text: sentenceOf(event) })),
     looks: measurements.looks
       .slice(-looksMax)
       .map(({ atMs, alive, without }) => ({ s: atMs / 1000, up: alive, violated: without })),
@@ -47,9 +61,7 @@ export const seenOf = ({ elapsedMs, nodes, groups, ways, links, measurements, co
       .slice(-happeningsMax)
       .map(({ atMs, label }) => ({ s: atMs / 1000, label }))
       .reverse(),
-    loads: measurements.loads.last
-      .slice(0, loadsMax)
-      .map(({ from, to, bytes, load }) => ({ link: `${from}→${to}`, bytes, load })),
+    loads: measurements.loads.last.slice(0, loadsMax).map(({ from, to, bytes, load }) => ({ from, to, bytes, load })),
     dropped: Object.values(others).reduce((sum, count) => sum + count, 0),
     calls: { ok, failed: timed.length - ok },
   }

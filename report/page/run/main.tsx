@@ -1,6 +1,9 @@
 import { type ComponentChildren, render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { nodeVerbs } from '../../../checker/happening/happenings.ts'
 import type { RunPageData, SeenRun } from '../../run-data.ts'
+import { type Ask, Forms } from './forms.tsx'
+import { stateOf, Topology } from './topology.tsx'
 import './run.css'
 
 const { system, token, map } = JSON.parse(document.getElementById('data')!.textContent!) as RunPageData
@@ -34,10 +37,11 @@ const RunPage = () => {
     const timer = setInterval(look, askEveryMs)
     return () => clearInterval(timer)
   }, [])
-  const act = async (action: object) => {
+  const request: Ask = async (path, asked) => {
     setProblem('')
-    await ask('act', action).catch(error => setProblem(String(error.message)))
+    const answer = await ask(path, asked).catch(error => setProblem(String(error.message)))
     await look()
+    return answer
   }
   return (
     <>
@@ -47,11 +51,12 @@ const RunPage = () => {
       {seen && (
         <main>
           <Figures seen={seen} />
-          <Nodes seen={seen} act={act} />
-          <Cuts seen={seen} act={act} />
+          <Nodes seen={seen} ask={request} />
+          <Cuts seen={seen} ask={request} />
+          <Forms seen={seen} ask={request} />
           <Over title="nodes that are up" seen={seen} column="up" />
           <Over title="properties that do not hold" seen={seen} column="violated" />
-          <Topology seen={seen} />
+          {map && <Topology map={map} seen={seen} />}
           <Loads seen={seen} />
           <Happened seen={seen} />
         </main>
@@ -63,7 +68,6 @@ const RunPage = () => {
 interface Shown {
   readonly seen: SeenRun
 }
-type Act = (action: object) => Promise<void>
 
 const Figures = ({ seen: { elapsedMs, forwarded, bytes, dropped, calls } }: Shown) => (
   <dl>
@@ -83,19 +87,11 @@ const Figure = ({ name, children }: { readonly name: string; readonly children: 
   </div>
 )
 
-/** What a node can be told, by whether it is up. */
-const verbs = {
-  up: [
-    ['kill', { does: 'leave', manner: 'kill' }],
-    ['stop', { does: 'leave', manner: 'stop' }],
-    ['cut', { does: 'leave', manner: 'cut' }],
-    ['pause', { does: 'pause' }],
-    ['resume', { does: 'resume' }],
-  ],
-  down: [['join', { does: 'join' }]],
-} as const
+/** What a node can be told, by whether it is up. `restart` is the former name of another one. */
+const verbsOf = (state: string) =>
+  nodeVerbs.filter(({ verb, says }) => verb !== 'restart' && (says.does === 'join') !== (state === 'up'))
 
-const Nodes = ({ seen: { nodes }, act }: Shown & { readonly act: Act }) => (
+const Nodes = ({ seen: { nodes }, ask }: Shown & { readonly ask: Ask }) => (
   <table>
     <thead>
       <tr>
@@ -107,19 +103,20 @@ const Nodes = ({ seen: { nodes }, act }: Shown & { readonly act: Act }) => (
     </thead>
     <tbody>
       {nodes.map(({ name, address, isAlive, isCut }) => {
-        const state = !isAlive ? 'down' : isCut ? 'cut' : 'up'
+        const state = stateOf({ isAlive, isCut })
         return (
           <tr key={name}>
             <th scope="row">{name}</th>
             <td>{address}</td>
             <td class={state}>{state}</td>
             <td>
-              {verbs[state === 'up' ? 'up' : 'down'].map(([verb, action]) => (
+              {verbsOf(state).map(({ verb, about, says }) => (
                 <button
                   key={verb}
                   type="button"
+                  title={about}
                   aria-label={`${verb} ${name}`}
-                  onClick={() => act({ ...action, node: name })}
+                  onClick={() => ask('act', { ...says, node: name })}
                 >
                   {verb}
                 </button>
@@ -132,7 +129,7 @@ const Nodes = ({ seen: { nodes }, act }: Shown & { readonly act: Act }) => (
   </table>
 )
 
-const Cuts = ({ seen: { groups, ways, links }, act }: Shown & { readonly act: Act }) => {
+const Cuts = ({ seen: { groups, ways, links }, ask }: Shown & { readonly ask: Ask }) => {
   const [written, setWritten] = useState('')
   const cut = (event: Event) => {
     event.preventDefault()
@@ -140,7 +137,7 @@ const Cuts = ({ seen: { groups, ways, links }, act }: Shown & { readonly act: Ac
       .trim()
       .split(/\s+/)
       .map(group => group.split(','))
-    void act({ does: 'partition', groups: asked })
+    void ask('act', { does: 'partition', groups: asked })
   }
   return (
     <section>
@@ -154,12 +151,12 @@ const Cuts = ({ seen: { groups, ways, links }, act }: Shown & { readonly act: Ac
           onInput={({ currentTarget }) => setWritten(currentTarget.value)}
         />
         <button type="submit">partition</button>
-        <button type="button" onClick={() => act({ does: 'heal' })}>
+        <button type="button" onClick={() => ask('act', { does: 'heal' })}>
           heal
         </button>
       </form>
-      {[...ways, ...links].map(line => (
-        <p key={line}>{line}</p>
+      {[...ways, ...links].map(({ text }) => (
+        <p key={text}>{text}</p>
       ))}
     </section>
   )
@@ -188,32 +185,6 @@ const Over = ({
   )
 }
 
-/** The topology, and on it the nodes. */
-const Topology = ({ seen: { nodes } }: Shown) => {
-  if (map === null) return null
-  return (
-    <figure>
-      <figcaption>topology</figcaption>
-      <svg viewBox="0 0 640 640" class="map" role="img" aria-label="topology">
-        {map.lines.map(({ d, colour, width, opacity }) => (
-          <path key={`${colour} ${width}`} d={d} stroke={colour} stroke-width={width} stroke-opacity={opacity} />
-        ))}
-        {nodes.map(({ name, isAlive, isCut }) => {
-          const [x, y] = map.places[name] ?? [0, 0]
-          return (
-            <g key={name} class={!isAlive ? 'down' : isCut ? 'cut' : 'up'}>
-              <circle cx={x} cy={y} r={6} />
-              <text x={x + 8} y={y + 4}>
-                {name}
-              </text>
-            </g>
-          )
-        })}
-      </svg>
-    </figure>
-  )
-}
-
 /** What the busiest links carried between the last two looks. */
 const Loads = ({ seen: { loads } }: Shown) => {
   if (loads.length === 0) return null
@@ -229,9 +200,11 @@ const Loads = ({ seen: { loads } }: Shown) => {
           </tr>
         </thead>
         <tbody>
-          {loads.map(({ link, bytes, load }) => (
-            <tr key={link}>
-              <th scope="row">{link}</th>
+          {loads.map(({ from, to, bytes, load }) => (
+            <tr key={`${from} ${to}`}>
+              <th scope="row">
+                {from}→{to}
+              </th>
               <td>{(bytes / 1000).toFixed(1)}</td>
               <td>{load === null ? 'no limit' : `${(100 * load).toFixed(0)} %`}</td>
             </tr>

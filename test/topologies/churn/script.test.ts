@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { planChurn } from '../../../topologies/churn/model.ts'
 import { mergePlans, readPlan } from '../../../topologies/churn/plan.ts'
-import { readScript } from '../../../topologies/churn/script.ts'
+import { readHappening, readScript } from '../../../topologies/churn/script.ts'
 
 const nodes = ['n1', 'n2', 'n3']
 const read = (text: string) => readScript(text, nodes, ['n1', 'n2'])
@@ -42,6 +42,20 @@ describe('script', () => {
     ['1s leave n3', 'events[0]: "n3" cannot leave, it is away'],
     ['1s partition n1,n9', 'events[0]: there is no node "n9"'],
   ])('%j', (text, message) => expect(() => read(text)).toThrow(message))
+})
+
+describe('a line without a time', () => {
+  it.each([
+    ['partition n1,n2 n3', { does: 'partition', groups: [['n1', 'n2'], ['n3']] }],
+    ['leave n1', { does: 'leave', node: 'n1', manner: 'stop' }],
+    ['reboot n2', { does: 'reboot', node: 'n2' }],
+    ['reset n1 n2', { does: 'reset', node: 'n1', peer: 'n2' }],
+  ])('%s', (line, happening) => expect(readHappening(line)).toEqual(happening))
+
+  it('is refused with the forms', () =>
+    expect(() => readHappening('crash n1')).toThrow(
+      /^the line: expected "join NODE", .*"reset NODE PEER".*"crash n1"$/,
+    ))
 })
 
 describe('plan', () => {
