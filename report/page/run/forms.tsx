@@ -4,15 +4,15 @@ import { formOf, plain } from '../../../checker/happening/happenings.ts'
 import type { SeenRun } from '../../run-data.ts'
 
 /** Asks the run for something. Resolves to its answer; undefined if it was refused, which the page then says. */
-export type Ask = (path: string, asked: object) => Promise<unknown>
+export type Request = (path: string, asked: object) => Promise<unknown>
 
 interface Asking {
   readonly seen: SeenRun
-  readonly ask: Ask
+  readonly ask: Request
 }
 
 /** What `control` can, besides the buttons of nodes. What was typed stays if it is refused. */
-export const Forms = (asking: Asking) => (
+export const ControlForms = (asking: Asking) => (
   <section>
     <h2>Do</h2>
     <Now {...asking} />

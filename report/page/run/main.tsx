@@ -2,8 +2,8 @@ import { type ComponentChildren, render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { nodeVerbs } from '../../../checker/happening/happenings.ts'
 import type { RunPageData, SeenRun } from '../../run-data.ts'
-import { type Ask, Forms } from './forms.tsx'
-import { stateOf, Topology } from './topology.tsx'
+import { ControlForms, type Request } from './forms.tsx'
+import { conditionOf, TopologyPicture } from './topology.tsx'
 import './run.css'
 
 const { system, token, map } = JSON.parse(document.getElementById('data')!.textContent!) as RunPageData
@@ -37,7 +37,7 @@ const RunPage = () => {
     const timer = setInterval(look, askEveryMs)
     return () => clearInterval(timer)
   }, [])
-  const request: Ask = async (path, asked) => {
+  const request: Request = async (path, asked) => {
     setProblem('')
     const answer = await ask(path, asked).catch(error => setProblem(String(error.message)))
     await look()
@@ -53,10 +53,10 @@ const RunPage = () => {
           <Figures seen={seen} />
           <Nodes seen={seen} ask={request} />
           <Cuts seen={seen} ask={request} />
-          <Forms seen={seen} ask={request} />
+          <ControlForms seen={seen} ask={request} />
           <Over title="nodes that are up" seen={seen} column="up" />
           <Over title="properties that do not hold" seen={seen} column="violated" />
-          {map && <Topology map={map} seen={seen} />}
+          {map && <TopologyPicture map={map} seen={seen} />}
           <Loads seen={seen} />
           <Happened seen={seen} />
         </main>
@@ -91,7 +91,7 @@ const Figure = ({ name, children }: { readonly name: string; readonly children: 
 const verbsOf = (state: string) =>
   nodeVerbs.filter(({ verb, says }) => verb !== 'restart' && (says.does === 'join') !== (state === 'up'))
 
-const Nodes = ({ seen: { nodes }, ask }: Shown & { readonly ask: Ask }) => (
+const Nodes = ({ seen: { nodes }, ask }: Shown & { readonly ask: Request }) => (
   <table>
     <thead>
       <tr>
@@ -103,7 +103,7 @@ const Nodes = ({ seen: { nodes }, ask }: Shown & { readonly ask: Ask }) => (
     </thead>
     <tbody>
       {nodes.map(({ name, address, isAlive, isCut }) => {
-        const state = stateOf({ isAlive, isCut })
+        const state = conditionOf({ isAlive, isCut })
         return (
           <tr key={name}>
             <th scope="row">{name}</th>
@@ -129,7 +129,7 @@ const Nodes = ({ seen: { nodes }, ask }: Shown & { readonly ask: Ask }) => (
   </table>
 )
 
-const Cuts = ({ seen: { groups, ways, links }, ask }: Shown & { readonly ask: Ask }) => {
+const Cuts = ({ seen: { groups, ways, links }, ask }: Shown & { readonly ask: Request }) => {
   const [written, setWritten] = useState('')
   const cut = (event: Event) => {
     event.preventDefault()

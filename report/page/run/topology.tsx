@@ -1,7 +1,7 @@
 import type { MapPoint, RunMap, SeenRun } from '../../run-data.ts'
 
 /** The topology, and on it the nodes, the busiest links, and what is cut. */
-export const Topology = ({ map, seen }: { readonly map: RunMap; readonly seen: SeenRun }) => {
+export const TopologyPicture = ({ map, seen }: { readonly map: RunMap; readonly seen: SeenRun }) => {
   const mapName = mapNames(map, seen)
   const onMap = pointsOf(
     map,
@@ -46,7 +46,7 @@ export const Topology = ({ map, seen }: { readonly map: RunMap; readonly seen: S
           const [cx, cy] = point
           const side = sideOf(seen.groups, name)
           return (
-            <g key={name} class={stateOf({ isAlive, isCut })}>
+            <g key={name} class={conditionOf({ isAlive, isCut })}>
               <title>{name}</title>
               <circle cx={cx} cy={cy} r={6} />
               {side !== undefined && <circle class="side" cx={cx} cy={cy} r={10} stroke={sideColours[side % 4]} />}
@@ -64,7 +64,7 @@ export const Topology = ({ map, seen }: { readonly map: RunMap; readonly seen: S
 }
 
 /** A node is `up`, `down`, or without its links. */
-export const stateOf = ({ isAlive, isCut }: { readonly isAlive: boolean; readonly isCut: boolean }) =>
+export const conditionOf = ({ isAlive, isCut }: { readonly isAlive: boolean; readonly isCut: boolean }) =>
   !isAlive ? 'down' : isCut ? 'cut' : 'up'
 
 /** What a node is called on the map: one that was added has a place that was kept for it. */
