@@ -51,12 +51,12 @@ const RunPage = () => {
       {seen && (
         <main>
           <Figures seen={seen} />
+          {map && <TopologyPicture map={map} seen={seen} />}
           <Nodes seen={seen} ask={request} />
           <Cuts seen={seen} ask={request} />
           <ControlForms seen={seen} ask={request} />
           <Over title="nodes that are up" seen={seen} column="up" />
           <Over title="properties that do not hold" seen={seen} column="violated" />
-          {map && <TopologyPicture map={map} seen={seen} />}
           <Loads seen={seen} />
           <Happened seen={seen} />
         </main>

@@ -105,7 +105,7 @@ const [letterWidth, lineHeight] = [7, 12]
 /** Where the names are written: at one of four sides, so that none covers another. What finds no room is left out. */
 const labels = (nodes: readonly { readonly name: string; readonly point: MapPoint }[]): Map<string, MapPoint> => {
   const placed = new Map<string, MapPoint>()
-  const taken: Box[] = nodes.map(({ point: [x, y] }) => ({ left: x - 6, right: x + 6, top: y - 6, bottom: y + 6 }))
+  const taken: Box[] = nodes.map(({ point: [x, y] }) => ({ left: x - 8, right: x + 8, top: y - 8, bottom: y + 8 }))
   for (const { name, point } of nodes) {
     const width = letterWidth * name.length
     const found = sides(point, width).find(at => {
@@ -127,10 +127,10 @@ interface Box {
 }
 
 const sides = ([x, y]: MapPoint, width: number): MapPoint[] => [
-  [x + 8, y + 4],
-  [x - 8 - width, y + 4],
-  [x - width / 2, y - 9],
-  [x - width / 2, y + 19],
+  [x + 12, y + 4],
+  [x - 12 - width, y + 4],
+  [x - width / 2, y - 13],
+  [x - width / 2, y + 23],
 ]
 
 /** Of a name whose line begins there. */
