@@ -27,7 +27,7 @@ export const ControlForms = (asking: Asking) => (
 /** Buttons, by what they say; the first is also that of the key Enter. */
 type Buttons = Readonly<Record<string, () => unknown>>
 
-const Form = ({ buttons, children }: { readonly buttons: Buttons; readonly children: ComponentChildren }) => {
+export const Form = ({ buttons, children }: { readonly buttons: Buttons; readonly children: ComponentChildren }) => {
   const [[first, begin], ...others] = Object.entries(buttons) as [[string, () => unknown], ...[string, () => unknown][]]
   const submit = (event: Event) => {
     event.preventDefault()
@@ -47,7 +47,11 @@ const Form = ({ buttons, children }: { readonly buttons: Buttons; readonly child
 }
 
 /** A field, and what is in it. */
-const useField = (label: string, placeholder: string, { size = 10, list }: { size?: number; list?: string } = {}) => {
+export const useField = (
+  label: string,
+  placeholder: string,
+  { size = 10, list }: { size?: number; list?: string } = {},
+) => {
   const [value, set] = useState('')
   const field = (
     <label>

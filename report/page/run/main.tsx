@@ -2,7 +2,7 @@ import { type ComponentChildren, render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { nodeVerbs } from '../../../checker/happening/happenings.ts'
 import type { RunPageData, SeenRun } from '../../run-data.ts'
-import { ControlForms, type Request } from './forms.tsx'
+import { ControlForms, Form, type Request, useField } from './forms.tsx'
 import { conditionOf, TopologyPicture } from './topology.tsx'
 import './run.css'
 
@@ -130,31 +130,16 @@ const Nodes = ({ seen: { nodes }, ask }: Shown & { readonly ask: Request }) => (
 )
 
 const Cuts = ({ seen: { groups, ways, links }, ask }: Shown & { readonly ask: Request }) => {
-  const [written, setWritten] = useState('')
-  const cut = (event: Event) => {
-    event.preventDefault()
-    const asked = written
-      .trim()
-      .split(/\s+/)
-      .map(group => group.split(','))
-    void ask('act', { does: 'partition', groups: asked })
+  const [written, field] = useField('groups', 'n1,n2 n3')
+  const buttons = {
+    partition: () => ask('line', { line: `partition ${written}` }),
+    heal: () => ask('act', { does: 'heal' }),
   }
   return (
     <section>
       <h2>Partition</h2>
       <p>{groups === null ? 'none' : groups.map(group => group.join(', ')).join(' | ')}</p>
-      <form onSubmit={cut}>
-        <input
-          aria-label="groups"
-          placeholder="n1,n2 n3"
-          value={written}
-          onInput={({ currentTarget }) => setWritten(currentTarget.value)}
-        />
-        <button type="submit">partition</button>
-        <button type="button" onClick={() => ask('act', { does: 'heal' })}>
-          heal
-        </button>
-      </form>
+      <Form buttons={buttons}>{field}</Form>
       {[...ways, ...links].map(({ text }) => (
         <p key={text}>{text}</p>
       ))}
